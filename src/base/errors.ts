@@ -1,0 +1,38 @@
+/** Reasons that a caller or a script can act on. Stable: they are part of the admin API. */
+export type ErrorCode =
+  | 'bad-request'
+  | 'unknown-agent'
+  | 'name-invalid'
+  | 'name-taken'
+  | 'directory-missing'
+  | 'claude-missing'
+  | 'tmux-missing'
+  | 'tmux-too-old'
+  | 'tmux-no-answer'
+  | 'tmux-failed'
+  | 'not-running'
+  | 'already-running'
+  | 'guard-blocked'
+  | 'launch-refused'
+  | 'gateway-away'
+  | 'gateway-cannot-start'
+  | 'state-unreadable'
+  | 'cancelled'
+  | 'internal';
+
+/** An error that says who can act: a stable code, one sentence for the person with the next step, the cause for the log. */
+export class BowlineError extends Error {
+  constructor(
+    readonly code: ErrorCode,
+    sentence: string,
+    options?: { cause?: unknown },
+  ) {
+    super(sentence, options);
+    this.name = 'BowlineError';
+  }
+}
+
+/** The message of anything that can be thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
