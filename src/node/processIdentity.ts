@@ -1,0 +1,93 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { isErrorWithCode } from './files.ts';
+
+/**
+ * A process that cannot be mistaken for a later one with the same pid. `startTime` is opaque and compared for equality:
+ * on Linux boot id and start in clock ticks since boot (proc(5), /proc/pid/stat field 22), elsewhere `ps -o lstart`.
+ */
+export interface ProcessIdentity {
+  readonly pid: number;
+  readonly startTime: string;
+}
+
+/** `unknown`: it could not be found out, which is never a reason to act. */
+export type ProcessPresence = 'alive' | 'gone' | 'unknown';
+
+type Reading = { readonly kind: 'alive'; readonly startTime: string } | { readonly kind: 'gone' | 'unknown' };
+
+/** The identity of a running process, or undefined when there is none or it cannot be read. A zombie counts as none. */
+export async function processIdentity(pid: number): Promise<ProcessIdentity | undefined> {
+  const reading = await read(pid);
+  return reading.kind === 'alive' ? { pid, startTime: reading.startTime } : undefined;
+}
+
+/** Whether the process of `identity` still runs. A zombie, or another process under that pid, counts as `gone`. */
+export async function isSameProcess(identity: ProcessIdentity): Promise<ProcessPresence> {
+  const reading = await read(identity.pid);
+  if (reading.kind !== 'alive') return reading.kind;
+  // An identity taken by the other method cannot be compared.
+  if (method(reading.startTime) !== method(identity.startTime)) return 'unknown';
+  return reading.startTime === identity.startTime ? 'alive' : 'gone';
+}
+
+/**
+ * State letter and start time (field 22) of a /proc/pid/stat line. The name in parentheses may itself hold spaces and
+ * parentheses, so the fields are counted from the last one.
+ */
+export function parseProcStat(line: string): { state: string; startTicks: string } | undefined {
+  const end = line.lastIndexOf(')');
+  const fields = end < 0 ? [] : line.slice(end + 2).split(' ');
+  const [state] = fields;
+  const startTicks = fields[19];
+  return state !== undefined && startTicks !== undefined && /^\d+$/.test(startTicks)
+    ? { state, startTicks }
+    : undefined;
+}
+
+async function read(pid: number): Promise<Reading> {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return { kind: 'gone' };
+  return process.platform === 'linux' ? readFromProc(pid) : readFromPs(pid);
+}
+
+async function readFromProc(pid: number): Promise<Reading> {
+  try {
+    const boot = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
+    const stat = parseProcStat(await readFile(`/proc/${pid}/stat`, 'utf8'));
+    if (!stat) return { kind: 'unknown' };
+    if (stat.state === 'Z' || stat.state === 'X') return { kind: 'gone' };
+    return { kind: 'alive', startTime: `proc:${boot}:${stat.startTicks}` };
+  } catch (error) {
+    if (!isErrorWithCode(error, 'ENOENT') && !isErrorWithCode(error, 'ESRCH')) return { kind: 'unknown' };
+    return { kind: signalReaches(pid) ? 'unknown' : 'gone' };
+  }
+}
+
+async function readFromPs(pid: number): Promise<Reading> {
+  try {
+    const { stdout } = await promisify(execFile)('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], {
+      env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' },
+      timeout: 5000,
+    });
+    const [state, ...start] = stdout.trim().split(/\s+/);
+    if (state === undefined || start.length === 0) return { kind: 'unknown' };
+    return state.startsWith('Z') ? { kind: 'gone' } : { kind: 'alive', startTime: `ps:${start.join(' ')}` };
+  } catch {
+    return { kind: signalReaches(pid) ? 'unknown' : 'gone' };
+  }
+}
+
+/** Whether the kernel knows the pid at all. EPERM means yes. */
+function signalReaches(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return !isErrorWithCode(error, 'ESRCH');
+  }
+}
+
+function method(startTime: string): string {
+  return startTime.slice(0, startTime.indexOf(':'));
+}

@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import { homedir, userInfo } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+import { ensurePrivateDirectory } from './files.ts';
+
+/** Files of one agent below `agents/<name>`. */
+export interface AgentPaths {
+  readonly directory: string;
+  /** The agent's key (256 bits, random). */
+  readonly key: string;
+  /** The file that `--mcp-config` names. */
+  readonly mcpConfig: string;
+  /** The file that `--settings` names. */
+  readonly settings: string;
+}
+
+/** Every file name in the state directory. No other place spells one. */
+export interface StatePaths {
+  readonly directory: string;
+  readonly endpoint: string;
+  readonly holder: string;
+  /** The port of the last holder, in decimal digits. */
+  readonly port: string;
+  readonly state: string;
+  readonly mcpSessions: string;
+  readonly agents: string;
+  readonly contexts: string;
+  readonly spool: string;
+  readonly versions: string;
+  /** Name of the directory below `versions` that is in use now, one line. */
+  readonly currentVersion: string;
+  /** Programs that may be Node, absolute paths, one per line, best first. */
+  readonly nodes: string;
+  readonly launcher: string;
+  readonly fleetSocketDirectory: string;
+  /** tmux's socket: in the state directory, or in a short private directory when that path would be too long. */
+  readonly fleetSocket: string;
+  readonly tmuxConfig: string;
+  readonly logs: string;
+  /** What the gateway writes to stdout and stderr. */
+  readonly gatewayOutput: string;
+  /** What the launcher's loop and the holder write to stdout and stderr. */
+  readonly holderOutput: string;
+  agent(name: string): AgentPaths;
+  /** The saved context of one agent. */
+  context(agentName: string): string;
+  /** One JSONL log, for instance `log('gateway')`. */
+  log(name: string): string;
+}
+
+/** `sun_path` holds 108 bytes on Linux and 104 on macOS; tmux adds a suffix while it creates the socket. */
+const longestSocketPath = 100;
+
+/**
+ * Where this person's fleet lives: `BOWLINE_HOME`, else `$XDG_STATE_HOME/bowline`, else `~/.local/state/bowline`.
+ * A relative `XDG_STATE_HOME` is ignored (XDG Base Directory Specification).
+ */
+export function defaultStateDirectory(environment: Readonly<Record<string, string | undefined>>): string {
+  const { BOWLINE_HOME: chosen, XDG_STATE_HOME: xdg } = environment;
+  if (chosen !== undefined && chosen !== '') return resolve(chosen);
+  if (xdg !== undefined && isAbsolute(xdg)) return join(xdg, 'bowline');
+  const home = environment['HOME'];
+  return join(home !== undefined && isAbsolute(home) ? home : homedir(), '.local', 'state', 'bowline');
+}
+
+/** The paths below `stateDirectory`, which must be absolute. Depends on nothing else: every process gets the same. */
+export function statePaths(stateDirectory: string): StatePaths {
+  const below = (...names: string[]): string => join(stateDirectory, ...names);
+  const socket = fleetSocket(stateDirectory);
+  return {
+    directory: stateDirectory,
+    endpoint: below('endpoint.json'),
+    holder: below('holder.json'),
+    port: below('port'),
+    state: below('state.json'),
+    mcpSessions: below('mcp-sessions.json'),
+    agents: below('agents'),
+    contexts: below('contexts'),
+    spool: below('spool'),
+    versions: below('versions'),
+    currentVersion: below('versions', 'current'),
+    nodes: below('versions', 'nodes'),
+    launcher: below('launcher'),
+    fleetSocketDirectory: socket.directory,
+    fleetSocket: socket.path,
+    tmuxConfig: below('tmux.conf'),
+    logs: below('log'),
+    gatewayOutput: below('log', 'gateway.out'),
+    holderOutput: below('log', 'holder.out'),
+    agent: (name) => ({
+      directory: below('agents', name),
+      key: below('agents', name, 'key'),
+      mcpConfig: below('agents', name, 'mcp.json'),
+      settings: below('agents', name, 'settings.json'),
+    }),
+    context: (agentName) => below('contexts', `${agentName}.json`),
+    log: (name) => below('log', `${name}.jsonl`),
+  };
+}
+
+/** Creates the state directory and those directories in it that every process may expect, all 0700. */
+export async function ensureStateDirectories(paths: StatePaths): Promise<void> {
+  await ensurePrivateDirectory(paths.directory);
+  await Promise.all(
+    [paths.agents, paths.contexts, paths.spool, paths.versions, paths.logs].map((directory) =>
+      ensurePrivateDirectory(directory),
+    ),
+  );
+}
+
+function fleetSocket(stateDirectory: string): { directory: string; path: string } {
+  const inState = join(stateDirectory, 'fleet.sock');
+  if (Buffer.byteLength(inState) <= longestSocketPath) return { directory: stateDirectory, path: inState };
+  // A fixed parent: TMPDIR and XDG_RUNTIME_DIR differ between a window, the gateway and a hook.
+  const hash = createHash('sha256').update(stateDirectory).digest('hex').slice(0, 12);
+  const directory = `/tmp/bowline-${userInfo().uid}-${hash}`;
+  return { directory, path: join(directory, 'fleet.sock') };
+}
