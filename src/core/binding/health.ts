@@ -1,0 +1,114 @@
+import { dialsAgainWhenCalled } from '../claude/version.ts';
+import {
+  type Agent,
+  type BindingRecord,
+  type DoubtCause,
+  type Epoch,
+  type IdentityFaultCause,
+  type RunningLaunch,
+  runningLaunch,
+} from '../fleet/state.ts';
+import { bindingTimes as times } from './times.ts';
+
+/** Health of one (agent, endpoint) at one time. `until` is when it would change without another event. */
+export type Health =
+  | { readonly state: 'off' }
+  | { readonly state: 'pending'; readonly until: number }
+  | { readonly state: 'bound'; readonly until: number }
+  | { readonly state: 'suspect'; readonly cause: DoubtCause; readonly until: number }
+  | { readonly state: 'unbound'; readonly cause: UnboundCause }
+  | { readonly state: 'not checkable'; readonly lastSeenAt: number };
+
+export type UnboundCause =
+  | IdentityFaultCause
+  | 'trust dialog'
+  | 'approval dialog'
+  | 'gateway was away'
+  | 'client gave up'
+  | 'tools never listed'
+  | 'never connected';
+
+/** Derives the health of `server` as `agent` sees it. Needs no memory of its own: the same inputs give the same answer. */
+export function bindingHealth(agent: Agent, server: string, epoch: Epoch | undefined, now: number): Health {
+  if (agent.configuration.servers[server] !== 'on') return { state: 'off' };
+  if (agent.life.kind === 'launching') {
+    return { state: 'pending', until: agent.life.launch.requestedAt + times.graceAfterProcessStart };
+  }
+  const running = runningLaunch(agent);
+  if (running === undefined || epoch === undefined) return { state: 'off' };
+  const record = recordOf(agent, server, running);
+  const fault = record?.fault;
+  if (fault !== undefined && fault.at >= (record?.proof?.at ?? 0)) return { state: 'unbound', cause: fault.cause };
+  if (record?.proof === undefined || record.toolsListedAt === undefined) return unproven(running, record, now);
+  return record.stream.kind === 'open' && record.stream.epoch === epoch.id
+    ? withStream(record, epoch, now)
+    : withoutStream(record, epoch, now);
+}
+
+/** Whether the gateway may end this session so that an old client dials anew at its next call (measured, claude 2.1.160). */
+export function streamGoneForGood(record: BindingRecord, epoch: Epoch, now: number): boolean {
+  if (record.client?.name !== 'claude-code' || !isOldClient(record)) return false;
+  if (record.stream.kind === 'open' && record.stream.epoch === epoch.id) return false;
+  return now >= closedSince(record, epoch).settled;
+}
+
+function recordOf(agent: Agent, server: string, running: RunningLaunch): BindingRecord | undefined {
+  const record = agent.bindings[server];
+  return record?.launchId === running.launch.id ? record : undefined;
+}
+
+function unproven(running: RunningLaunch, record: BindingRecord | undefined, now: number): Health {
+  const until =
+    running.confirmedAt === undefined
+      ? running.startedAt + times.graceAfterProcessStart
+      : running.confirmedAt + times.graceAfterSessionStart;
+  if (now < until) return { state: 'pending', until };
+  if (running.dialog === 'trust') return { state: 'unbound', cause: 'trust dialog' };
+  if (running.dialog === 'mcp-approval') return { state: 'unbound', cause: 'approval dialog' };
+  return { state: 'unbound', cause: record?.initializedAt === undefined ? 'never connected' : 'tools never listed' };
+}
+
+function withStream(record: BindingRecord, epoch: Epoch, now: number): Health {
+  const probe = record.probe?.epoch === epoch.id ? record.probe : undefined;
+  if (probe !== undefined && probe.failures >= times.probeFailures)
+    return { state: 'unbound', cause: 'client gave up' };
+  const openedAt = record.stream.since;
+  const doubtSince = Math.max(openedAt, record.doubt?.since ?? 0);
+  const cause = record.doubt?.cause ?? 'stream dropped';
+  if (record.doubt !== undefined || (probe?.answeredAt ?? 0) < openedAt) {
+    const until = doubtSince + times.probeLimit * times.probeFailures + 1_000;
+    return now < until ? { state: 'suspect', cause, until } : { state: 'unbound', cause: 'client gave up' };
+  }
+  if (probe !== undefined && probe.failures > 0) {
+    return { state: 'suspect', cause: 'probe late', until: probe.sentAt + times.probeLimit };
+  }
+  return { state: 'bound', until: (probe?.sentAt ?? openedAt) + times.probeEvery };
+}
+
+function withoutStream(record: BindingRecord, epoch: Epoch, now: number): Health {
+  const { since, settled, cause } = closedSince(record, epoch);
+  if (now < settled) return { state: 'suspect', cause, until: settled };
+  if (isOldClient(record)) return { state: 'not checkable', lastSeenAt: record.proof?.at ?? since };
+  return { state: 'unbound', cause: cause === 'epoch changed' ? 'gateway was away' : 'client gave up' };
+}
+
+/** When the stream went, and from when on its absence is final. */
+function closedSince(
+  record: BindingRecord,
+  epoch: Epoch,
+): { readonly since: number; readonly settled: number; readonly cause: 'epoch changed' | 'stream dropped' } {
+  const patience = isOldClient(record) ? times.olderStreamGoneAfter : times.givesUpAfter;
+  if (record.stream.kind === 'closed' && record.stream.since >= epoch.startedAt) {
+    const fresh = record.initializedAt !== undefined && record.initializedAt >= record.stream.since;
+    const limit = fresh ? times.streamAfterInitialize : patience;
+    return { since: record.stream.since, settled: record.stream.since + limit, cause: 'stream dropped' };
+  }
+  // The stream belonged to an earlier run of the gateway. Where the port stayed open the client waits in the backlog.
+  const since = epoch.port === 'kept open' ? epoch.startedAt : (epoch.previousSeenAt ?? epoch.startedAt);
+  const settled = Math.max(since + patience, epoch.startedAt + times.returnAfterClosedPort);
+  return { since, settled, cause: 'epoch changed' };
+}
+
+function isOldClient(record: BindingRecord): boolean {
+  return record.client?.name !== 'claude-code' || dialsAgainWhenCalled(record.client.version);
+}

@@ -1,0 +1,21 @@
+/** Limits of binding health, in milliseconds (spec, Binding health; the client's own, measured in `claude-facts`). */
+export const bindingTimes = {
+  /** Grace after the first SessionStart of a launch. */
+  graceAfterSessionStart: 20_000,
+  /** Grace after the start of the process. */
+  graceAfterProcessStart: 60_000,
+  /** Between probes of a healthy binding. */
+  probeEvery: 30_000,
+  /** After this a probe counts as unanswered. Answers take 2 - 6 ms, measured with claude 2.1.160 and 2.1.332. */
+  probeLimit: 5_000,
+  /** Unanswered probes in a row until a client counts as gone. */
+  probeFailures: 2,
+  /** A client from 2.1.280 on has given up this long after its stream dropped (five tries, the last at 13.7 s). */
+  givesUpAfter: 14_000,
+  /** An older client has ended its stream for good by then (tries at 1.0 and 2.5 s). */
+  olderStreamGoneAfter: 5_000,
+  /** Time for a client to come back to a port that was closed long enough for it to give up. */
+  returnAfterClosedPort: 1_500,
+  /** Time between `initialize` and the standing stream. */
+  streamAfterInitialize: 5_000,
+} as const;

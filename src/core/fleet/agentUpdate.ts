@@ -1,0 +1,32 @@
+import { type Agent, type FleetState, type TimelineEntry } from './state.ts';
+
+/** What a reducer of one agent returns: the agent (the same object: nothing changed), lines for the timeline, or its removal. */
+export interface Reduction {
+  readonly agent: Agent | 'removed';
+  readonly timeline?: readonly Omit<TimelineEntry, 'agent'>[];
+}
+
+const timelineKept = 400;
+
+/** Applies a reducer to one agent. An unknown name or an unchanged agent returns the same state. */
+export function updateAgent(state: FleetState, name: string, change: (agent: Agent) => Reduction): FleetState {
+  const agent = state.agents[name];
+  if (agent === undefined) return state;
+  const { agent: next, timeline = [] } = change(agent);
+  if (next === agent) return state;
+  const { [name]: _former, ...others } = state.agents;
+  return {
+    ...state,
+    agents: next === 'removed' ? others : { ...state.agents, [name]: next },
+    timeline:
+      timeline.length === 0
+        ? state.timeline
+        : [...state.timeline, ...timeline.map((entry) => ({ ...entry, agent: name }))].slice(-timelineKept),
+  };
+}
+
+/** The object without one key; the type of the rest is kept. */
+export function without<T extends object, K extends keyof T>(value: T, key: K): Omit<T, K> {
+  const { [key]: _dropped, ...rest } = value;
+  return rest;
+}

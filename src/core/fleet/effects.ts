@@ -1,0 +1,33 @@
+import type { Launch } from './state.ts';
+
+/**
+ * Something to be done in the world, as data. An effect is planned as long as the state calls for it, under the same
+ * id, and is safe to repeat: whoever gets it second finds it done and reports the same fact.
+ */
+export type Effect = HandsEffect | ProbeEffect;
+
+/** Effects that need tmux and processes. They name the agent; the hands find its pane by the launch id kept on it. */
+export type HandsEffect =
+  /** Start the process of a launch, after ending any other process of this agent. Its pane is used again. */
+  | { readonly kind: 'launch'; readonly id: string; readonly name: string; readonly launch: Launch }
+  /** End the process of a launch and remove the agent's tmux session. */
+  | { readonly kind: 'end'; readonly id: string; readonly name: string; readonly launchId: string }
+  /** Type one line into an idle agent and press Enter; put off, with the reason, when the screen forbids it. */
+  | {
+      readonly kind: 'type';
+      readonly id: string;
+      readonly name: string;
+      readonly launchId: string;
+      readonly server: string;
+      readonly attemptId: string;
+      readonly text: string;
+    };
+
+/** A ping on the standing stream, sent by the gateway itself. */
+export interface ProbeEffect {
+  readonly kind: 'probe';
+  readonly id: string;
+  readonly name: string;
+  readonly server: string;
+  readonly launchId: string;
+}

@@ -1,0 +1,130 @@
+import type { ExitReading, HookFact } from '../claude/facts.ts';
+import type {
+  ActivityKind,
+  AgentConfiguration,
+  AuditRecord,
+  ClientInfo,
+  Dialog,
+  DoubtCause,
+  EndReason,
+  Epoch,
+  FleetSettings,
+  IdentityFaultCause,
+  Launch,
+  Notice,
+  PaneProcess,
+  Rung,
+  SavedContext,
+} from './state.ts';
+
+/** A fact that happened at `at` (milliseconds since the epoch). `reduce` folds it into the state; it is never an order. */
+export type FleetEvent = { readonly at: number } & FleetFact;
+
+type FleetFact =
+  // The gateway and its host
+  | { readonly kind: 'epoch started'; readonly epoch: Epoch }
+  | { readonly kind: 'host resumed' }
+  | { readonly kind: 'settings changed'; readonly settings: FleetSettings }
+  | { readonly kind: 'hands changed'; readonly holder?: string }
+  | { readonly kind: 'noticed'; readonly notice: Notice }
+  // What a person or a script asked for, already checked
+  | { readonly kind: 'agent created'; readonly name: string; readonly configuration: AgentConfiguration }
+  | { readonly kind: 'agent removed'; readonly name: string }
+  | { readonly kind: 'launch requested'; readonly name: string; readonly launch: Launch }
+  | {
+      readonly kind: 'stop requested';
+      readonly name: string;
+      readonly reason: EndReason;
+      readonly then: 'keep' | 'remove';
+    }
+  | { readonly kind: 'guard bypassed'; readonly record: AuditRecord }
+  | { readonly kind: 'doubted'; readonly name: string; readonly server: string; readonly cause: DoubtCause }
+  // What the hands saw and did
+  | { readonly kind: 'launched'; readonly name: string; readonly launchId: string; readonly process: PaneProcess }
+  | {
+      readonly kind: 'launch failed';
+      readonly name: string;
+      readonly launchId: string;
+      readonly code: string;
+      readonly sentence: string;
+    }
+  | { readonly kind: 'process ended'; readonly name: string; readonly launchId: string; readonly exit: ProcessExit }
+  | {
+      readonly kind: 'screen read';
+      readonly name: string;
+      readonly launchId: string;
+      /** Absent: no dialog is on the screen. */
+      readonly dialog?: Dialog;
+    }
+  | {
+      readonly kind: 'activity observed';
+      readonly name: string;
+      readonly launchId: string;
+      readonly activity: ActivityKind;
+    }
+  // Claude's hooks
+  | { readonly kind: 'hook reported'; readonly name: string; readonly launchId: string; readonly hook: HookFact }
+  // The ledger of the MCP endpoints
+  | (Endpoint & { readonly kind: 'mcp initialized'; readonly session: string; readonly client: ClientInfo })
+  | (Endpoint & { readonly kind: 'mcp tools listed'; readonly session: string })
+  | (Endpoint & { readonly kind: 'mcp proof seen'; readonly session: string })
+  | (Endpoint & { readonly kind: 'mcp stream opened'; readonly session: string })
+  | (Endpoint & { readonly kind: 'mcp stream closed'; readonly session: string })
+  | (Endpoint & { readonly kind: 'probe sent'; readonly probeId: string })
+  | (Endpoint & { readonly kind: 'probe answered'; readonly probeId: string; readonly roundTripMs: number })
+  | (Endpoint & { readonly kind: 'probe failed'; readonly probeId: string })
+  | {
+      readonly kind: 'identity fault';
+      readonly cause: IdentityFaultCause;
+      /** Absent: nobody could be named for it. */
+      readonly name?: string;
+      readonly server?: string;
+      readonly detail: string;
+    }
+  | { readonly kind: 'context saved'; readonly name: string; readonly context: SavedContext }
+  // Healing
+  | { readonly kind: 'incident opened'; readonly name: string; readonly server: string; readonly cause: string }
+  | { readonly kind: 'incident closed'; readonly name: string; readonly server: string }
+  | { readonly kind: 'incident asked'; readonly name: string; readonly server: string; readonly detail: string }
+  | {
+      readonly kind: 'rung started';
+      readonly name: string;
+      readonly server: string;
+      readonly attemptId: string;
+      readonly rung: Rung;
+      readonly by: 'policy' | 'person';
+    }
+  | { readonly kind: 'rung acted'; readonly name: string; readonly server: string; readonly attemptId: string }
+  | {
+      readonly kind: 'rung ended';
+      readonly name: string;
+      readonly server: string;
+      readonly attemptId: string;
+      readonly outcome: 'verified' | 'failed' | 'put off';
+      readonly detail: string;
+    }
+  | {
+      readonly kind: 'agent died';
+      readonly name: string;
+      readonly reason: 'crash loop' | 'healing failed';
+      readonly detail: string;
+    };
+
+interface Endpoint {
+  readonly name: string;
+  readonly server: string;
+  readonly launchId: string;
+}
+
+/** How a process was found to have ended. */
+export interface ProcessExit {
+  /** `exited`: tmux told the status. `gone`: tmux proves that the pane is no more. `host gone`: the tmux server ended. */
+  readonly how: 'exited' | 'gone' | 'host gone';
+  readonly status?: number;
+  readonly signal?: string;
+  /** What the last lines on its screen mean; the lines themselves are not kept in the state. */
+  readonly reading: ExitReading;
+  readonly detail: string;
+}
+
+export type FleetEventKind = FleetEvent['kind'];

@@ -1,0 +1,40 @@
+import type { Health } from '../binding/health.ts';
+import { activeAttempt } from '../healing/ladder.ts';
+import type { Agent } from './state.ts';
+
+/** The life that a person sees (spec, Life of an agent), derived from the stored life and the health of the endpoints. */
+export type ShownLife = 'stopped' | 'launching' | 'verifying' | 'ready' | 'healing' | 'stopping' | 'blocked' | 'dead';
+
+/** The shown life and one sentence about it, empty where the word says it all. */
+export function lifeOf(
+  agent: Agent,
+  healths: readonly Health[],
+): { readonly life: ShownLife; readonly detail: string } {
+  const { life } = agent;
+  switch (life.kind) {
+    case 'launching':
+      return { life: 'launching', detail: life.launch.mode === 'resume' ? 'resuming its conversation' : '' };
+    case 'stopping':
+      return { life: 'stopping', detail: '' };
+    case 'stopped':
+      return { life: 'stopped', detail: life.detail ?? '' };
+    case 'blocked':
+      return { life: 'blocked', detail: `${life.reason}: ${life.detail}` };
+    case 'dead':
+      return { life: 'dead', detail: `${life.reason}: ${life.detail}` };
+    case 'running':
+      break;
+  }
+  const { dialog } = life.running;
+  if (dialog !== undefined && dialog !== 'permission') {
+    return { life: 'blocked', detail: `waits at a dialog (${dialog}): attach and answer it` };
+  }
+  const asked = Object.values(agent.incidents).some((incident) => incident.asked !== undefined);
+  if (asked) return { life: 'blocked', detail: 'its tools are gone and healing needs your choice' };
+  const attempt = Object.values(agent.incidents).map(activeAttempt).find(Boolean);
+  if (attempt !== undefined) return { life: 'healing', detail: attempt.rung };
+  if (life.running.confirmedAt === undefined || healths.some((health) => health.state === 'pending')) {
+    return { life: 'verifying', detail: '' };
+  }
+  return { life: 'ready', detail: '' };
+}

@@ -1,0 +1,134 @@
+import { updateAgent } from './agentUpdate.ts';
+import type { FleetEvent } from './events.ts';
+import { reduceBinding } from './reduceBinding.ts';
+import { reduceHealing } from './reduceHealing.ts';
+import { reduceLife } from './reduceLife.ts';
+import { type Agent, emptyFleet, type FleetState } from './state.ts';
+
+/** How many records of each bounded list are kept. */
+const kept = { notices: 50, audit: 200 } as const;
+
+/**
+ * Folds one fact into the state. Never throws, never asks the time, never does I/O. A fact that does not fit (unknown
+ * agent, ended launch, older report) returns the same object.
+ */
+export function reduce(state: FleetState, event: FleetEvent): FleetState {
+  switch (event.kind) {
+    case 'epoch started':
+      return { ...state, epoch: event.epoch };
+    case 'host resumed':
+      return doubtAll(state, event.at);
+    case 'settings changed':
+      return { ...state, settings: event.settings };
+    case 'hands changed': {
+      const { hands: _former, ...rest } = state;
+      return event.holder === undefined ? rest : { ...rest, hands: { holder: event.holder, since: event.at } };
+    }
+    case 'noticed':
+      return { ...state, notices: append(state.notices, event.notice, kept.notices) };
+    case 'guard bypassed':
+      return { ...state, audit: append(state.audit, event.record, kept.audit) };
+    case 'agent created':
+      return createAgent(state, event);
+    case 'agent removed':
+      return removeAgent(state, event.name);
+    case 'context saved':
+      return updateAgent(state, event.name, (agent) => ({ agent: { ...agent, savedContext: event.context } }));
+    case 'identity fault':
+      return identityFault(state, event);
+    case 'launch requested':
+    case 'stop requested':
+    case 'launched':
+    case 'launch failed':
+    case 'process ended':
+    case 'screen read':
+    case 'activity observed':
+    case 'hook reported':
+    case 'agent died':
+      return updateAgent(state, event.name, (agent) => reduceLife(agent, event));
+    case 'doubted':
+    case 'mcp initialized':
+    case 'mcp tools listed':
+    case 'mcp proof seen':
+    case 'mcp stream opened':
+    case 'mcp stream closed':
+    case 'probe sent':
+    case 'probe answered':
+    case 'probe failed': {
+      const epoch = state.epoch?.id;
+      if (epoch === undefined) return state;
+      return updateAgent(state, event.name, (agent) => reduceBinding(agent, event, epoch));
+    }
+    case 'incident opened':
+    case 'incident closed':
+    case 'incident asked':
+    case 'rung started':
+    case 'rung acted':
+    case 'rung ended':
+      return updateAgent(state, event.name, (agent) => reduceHealing(agent, event));
+  }
+}
+
+/** Folds many facts, oldest first. */
+export function reduceAll(events: readonly FleetEvent[], state: FleetState = emptyFleet): FleetState {
+  return events.reduce(reduce, state);
+}
+
+function createAgent(state: FleetState, event: Extract<FleetEvent, { kind: 'agent created' }>): FleetState {
+  if (state.agents[event.name] !== undefined) return state;
+  const agent: Agent = {
+    name: event.name,
+    configuration: event.configuration,
+    createdAt: event.at,
+    life: { kind: 'stopped', at: event.at },
+    activity: { kind: 'unknown', since: event.at, source: 'none' },
+    lineage: [],
+    launches: [],
+    launchCount: 0,
+    bindings: {},
+    incidents: {},
+  };
+  return { ...state, agents: { ...state.agents, [event.name]: agent } };
+}
+
+/** Only an agent without a process can be removed; a running one is stopped first (`stop requested`, then `remove`). */
+function removeAgent(state: FleetState, name: string): FleetState {
+  const agent = state.agents[name];
+  if (agent === undefined) return state;
+  if (agent.life.kind === 'running' || agent.life.kind === 'stopping' || agent.life.kind === 'launching') return state;
+  const { [name]: _removed, ...agents } = state.agents;
+  return { ...state, agents };
+}
+
+function doubtAll(state: FleetState, at: number): FleetState {
+  const epoch = state.epoch?.id;
+  if (epoch === undefined) return state;
+  let next = state;
+  for (const agent of Object.values(state.agents)) {
+    for (const server of Object.keys(agent.bindings)) {
+      next = updateAgent(next, agent.name, (current) =>
+        reduceBinding(current, { at, kind: 'doubted', name: agent.name, server, cause: 'host slept' }, epoch),
+      );
+    }
+  }
+  return next;
+}
+
+/** A fault that names an agent unbinds that endpoint at once; one that names nobody is shown for the fleet. */
+function identityFault(state: FleetState, event: Extract<FleetEvent, { kind: 'identity fault' }>): FleetState {
+  const epoch = state.epoch?.id;
+  if (event.name !== undefined && event.server !== undefined && state.agents[event.name] !== undefined && epoch) {
+    const server = event.server;
+    return updateAgent(state, event.name, (agent) =>
+      reduceBinding(agent, { ...event, name: agent.name, server }, epoch),
+    );
+  }
+  const latest = state.notices.at(-1);
+  if (latest?.code === event.cause && latest.sentence === event.detail) return state;
+  const notice = { at: event.at, code: event.cause, sentence: event.detail, severity: 'warning' } as const;
+  return { ...state, notices: append(state.notices, notice, kept.notices) };
+}
+
+function append<T>(list: readonly T[], item: T, limit: number): readonly T[] {
+  return [...list, item].slice(-limit);
+}

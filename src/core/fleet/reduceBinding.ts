@@ -1,0 +1,104 @@
+import { type Reduction, without } from './agentUpdate.ts';
+import type { FleetEvent } from './events.ts';
+import { type Agent, type BindingRecord, currentLaunch, type ProbeRecord } from './state.ts';
+
+type BindingEvent =
+  | Extract<FleetEvent, { kind: `mcp ${string}` | `probe ${string}` | 'doubted' }>
+  | (Extract<FleetEvent, { kind: 'identity fault' }> & { readonly name: string; readonly server: string });
+
+/** Folds one observation of an endpoint. Observations of an ended launch, or of a server that the agent lacks, change nothing. */
+export function reduceBinding(agent: Agent, event: BindingEvent, epoch: string): Reduction {
+  const launch = currentLaunch(agent);
+  if (launch === undefined || agent.configuration.servers[event.server] === undefined) return { agent };
+  if ('launchId' in event && event.launchId !== launch.id) return { agent };
+  const former = agent.bindings[event.server];
+  const record: BindingRecord =
+    former?.launchId === launch.id ? former : { launchId: launch.id, stream: { kind: 'closed', since: event.at } };
+  const next = fold(record, event, epoch);
+  if (next === record) return { agent };
+  const text = timelineText(record, event);
+  return {
+    agent: { ...agent, bindings: { ...agent.bindings, [event.server]: next } },
+    ...(text !== undefined && { timeline: [{ at: event.at, server: event.server, text }] }),
+  };
+}
+
+function fold(record: BindingRecord, event: BindingEvent, epoch: string): BindingRecord {
+  const proof = { at: event.at, epoch };
+  switch (event.kind) {
+    case 'mcp initialized':
+      return {
+        ...record,
+        session: event.session,
+        client: event.client,
+        initializedAt: event.at,
+        proof,
+        ...(record.stream.kind === 'closed' && { stream: { kind: 'closed', since: event.at } }),
+      };
+    case 'mcp tools listed':
+      return { ...record, toolsListedAt: event.at, proof };
+    case 'mcp proof seen':
+      return { ...record, proof };
+    case 'mcp stream opened':
+      return { ...record, session: event.session, stream: { kind: 'open', since: event.at, epoch }, proof };
+    case 'mcp stream closed':
+      return record.stream.kind === 'closed' ? record : { ...record, stream: { kind: 'closed', since: event.at } };
+    case 'probe sent': {
+      const former = record.probe?.epoch === epoch ? record.probe : undefined;
+      const probe: ProbeRecord = {
+        ...(former?.answeredAt !== undefined && { answeredAt: former.answeredAt }),
+        ...(former?.roundTripMs !== undefined && { roundTripMs: former.roundTripMs }),
+        id: event.probeId,
+        sentAt: event.at,
+        epoch,
+        outcome: 'waiting',
+        failures: former?.failures ?? 0,
+      };
+      return { ...record, probe };
+    }
+    case 'probe answered': {
+      if (record.probe?.id !== event.probeId) return record;
+      const { sentAt } = record.probe;
+      const probe: ProbeRecord = {
+        ...record.probe,
+        outcome: 'answered',
+        answeredAt: event.at,
+        roundTripMs: event.roundTripMs,
+        failures: 0,
+      };
+      const settled = record.doubt !== undefined && record.doubt.since <= sentAt;
+      return { ...(settled ? without(record, 'doubt') : record), probe, proof };
+    }
+    case 'probe failed': {
+      if (record.probe?.id !== event.probeId || record.probe.outcome !== 'waiting') return record;
+      return { ...record, probe: { ...record.probe, outcome: 'failed', failures: record.probe.failures + 1 } };
+    }
+    case 'doubted':
+      return record.proof === undefined ? record : { ...record, doubt: { since: event.at, cause: event.cause } };
+    case 'identity fault':
+      return { ...record, fault: { at: event.at, cause: event.cause } };
+  }
+}
+
+function timelineText(record: BindingRecord, event: BindingEvent): string | undefined {
+  switch (event.kind) {
+    case 'mcp initialized':
+      return `session opened by ${event.client.name} ${event.client.version}`;
+    case 'mcp stream opened':
+      return record.stream.kind === 'open' ? 'stream replaced' : 'stream opened';
+    case 'mcp stream closed':
+      return 'stream dropped';
+    case 'probe failed':
+      return 'probe not answered';
+    case 'doubted':
+      return event.cause === 'asked' ? 'verification asked for' : event.cause;
+    case 'identity fault':
+      return event.detail;
+    case 'mcp tools listed':
+      return record.toolsListedAt === undefined ? 'tools listed' : undefined;
+    case 'mcp proof seen':
+    case 'probe sent':
+    case 'probe answered':
+      return undefined;
+  }
+}

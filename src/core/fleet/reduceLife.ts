@@ -1,0 +1,198 @@
+import type { HookFact } from '../claude/facts.ts';
+import { type Reduction, without } from './agentUpdate.ts';
+import type { FleetEvent, ProcessExit } from './events.ts';
+import { reduceHook } from './reduceHook.ts';
+import {
+  type Agent,
+  currentLaunch,
+  type DeadReason,
+  type BlockedReason,
+  type EndedLaunch,
+  type EndReason,
+  type Launch,
+  type Life,
+} from './state.ts';
+
+type LifeEvent = Extract<
+  FleetEvent,
+  {
+    kind:
+      | 'launch requested'
+      | 'stop requested'
+      | 'launched'
+      | 'launch failed'
+      | 'process ended'
+      | 'screen read'
+      | 'activity observed'
+      | 'hook reported'
+      | 'agent died';
+  }
+>;
+
+const launchesKept = 20;
+
+/** Folds one step of an agent's life. Reports of another launch than the current one change nothing. */
+export function reduceLife(agent: Agent, event: LifeEvent): Reduction {
+  switch (event.kind) {
+    case 'launch requested':
+      return launchRequested(agent, event.launch);
+    case 'stop requested': {
+      const launch = currentLaunch(agent);
+      if (launch === undefined) return { agent };
+      return { agent: withLife(agent, { kind: 'stopping', launch, reason: event.reason, then: event.then }) };
+    }
+    case 'launched':
+      return launched(agent, event);
+    case 'launch failed':
+      return launchFailed(agent, event);
+    case 'process ended':
+      return processEnded(agent, event);
+    case 'screen read':
+      return screenRead(agent, event);
+    case 'activity observed':
+      if (currentLaunch(agent)?.id !== event.launchId || event.at <= agent.activity.since) return { agent };
+      if (agent.activity.kind === event.activity) return { agent };
+      return {
+        agent: {
+          ...agent,
+          activity: { ...agent.activity, kind: event.activity, since: event.at, source: 'live-session file' },
+        },
+      };
+    case 'hook reported':
+      return hookReported(agent, event.launchId, event.hook, event.at);
+    case 'agent died': {
+      const life: Life = { kind: 'dead', at: event.at, reason: event.reason, detail: event.detail };
+      return currentLaunch(agent) === undefined ? { agent: withLife(agent, life) } : { agent };
+    }
+  }
+}
+
+function launchRequested(agent: Agent, launch: Launch): Reduction {
+  const { life } = agent;
+  if (life.kind === 'stopping') return { agent };
+  const next = { ...agent, launchCount: agent.launchCount + 1 };
+  if (life.kind === 'running') {
+    return { agent: withLife(next, { kind: 'launching', launch, ending: life.running }) };
+  }
+  if (life.kind === 'launching') {
+    const voided = ended(next, life.launch, launch.requestedAt, 'replaced', 'called off before it started');
+    const ending = life.ending === undefined ? {} : { ending: life.ending };
+    return { agent: withLife(voided, { kind: 'launching', launch, ...ending }) };
+  }
+  return { agent: withLife(next, { kind: 'launching', launch }) };
+}
+
+function launched(agent: Agent, event: Extract<LifeEvent, { kind: 'launched' }>): Reduction {
+  const { life } = agent;
+  if (life.kind !== 'launching' || life.launch.id !== event.launchId) return { agent };
+  const next =
+    life.ending === undefined
+      ? agent
+      : ended(agent, life.ending.launch, event.at, 'replaced', 'replaced by a new launch');
+  const confirmed = life.confirmedAt === undefined ? {} : { confirmedAt: life.confirmedAt };
+  const activity =
+    life.confirmedAt === undefined ? { ...agent.activity, kind: 'unknown' as const, since: event.at } : agent.activity;
+  return {
+    agent: {
+      ...withLife(next, {
+        kind: 'running',
+        running: { launch: life.launch, process: event.process, startedAt: event.at, ...confirmed },
+      }),
+      activity,
+    },
+    timeline: [{ at: event.at, text: `process started (${life.launch.mode})` }],
+  };
+}
+
+/** A launch that could not start leaves the former process, if it still lives, as it was. */
+function launchFailed(agent: Agent, event: Extract<LifeEvent, { kind: 'launch failed' }>): Reduction {
+  const { life } = agent;
+  if (life.kind !== 'launching' || life.launch.id !== event.launchId) return { agent };
+  const next = ended(agent, life.launch, event.at, 'crashed', event.sentence);
+  const timeline = [{ at: event.at, text: `launch failed: ${event.sentence}` }];
+  if (life.ending !== undefined) return { agent: withLife(next, { kind: 'running', running: life.ending }), timeline };
+  const outcome: Life =
+    event.code === 'claude-missing'
+      ? { kind: 'dead', at: event.at, reason: 'binary missing', detail: event.sentence }
+      : { kind: 'blocked', at: event.at, reason: 'launch refused', detail: event.sentence };
+  return { agent: withLife(next, outcome), timeline };
+}
+
+function processEnded(agent: Agent, event: Extract<LifeEvent, { kind: 'process ended' }>): Reduction {
+  const { life } = agent;
+  const timeline = [{ at: event.at, text: event.exit.detail }];
+  if (life.kind === 'launching' && life.ending?.launch.id === event.launchId) {
+    const next = ended(agent, life.ending.launch, event.at, 'replaced', event.exit.detail);
+    return { agent: withLife(next, without(life, 'ending')) };
+  }
+  if (currentLaunch(agent)?.id !== event.launchId) return { agent };
+  if (life.kind === 'stopping') {
+    if (life.then === 'remove') return { agent: 'removed' };
+    const next = ended(agent, life.launch, event.at, life.reason, event.exit.detail);
+    return { agent: withLife(next, { kind: 'stopped', at: event.at }), timeline };
+  }
+  if (life.kind !== 'running') return { agent };
+  const { launch } = life.running;
+  const { reason, after } = readEnd(launch, event.exit, event.at);
+  return { agent: withLife(ended(agent, launch, event.at, reason, event.exit.detail), after), timeline };
+}
+
+/** What an end that nobody asked for means. The process's own last words come before its status. */
+function readEnd(launch: Launch, exit: ProcessExit, at: number): { readonly reason: EndReason; readonly after: Life } {
+  const blocked = (reason: BlockedReason): Life => ({ kind: 'blocked', at, reason, detail: exit.detail });
+  const dead = (reason: DeadReason): Life => ({ kind: 'dead', at, reason, detail: exit.detail });
+  if (exit.how === 'host gone') return { reason: 'host gone', after: { kind: 'stopped', at, detail: exit.detail } };
+  switch (exit.reading) {
+    case 'conversation not found':
+      return { reason: 'crashed', after: launch.mode === 'resume' ? blocked('resume failed') : dead('crashed') };
+    case 'login needed':
+      return { reason: 'crashed', after: blocked('login needed') };
+    case 'configuration error':
+      return { reason: 'crashed', after: blocked('configuration error') };
+    case 'binary missing':
+      return { reason: 'crashed', after: dead('binary missing') };
+    case 'other':
+      break;
+  }
+  if (exit.how === 'exited' && exit.status === 0 && exit.signal === undefined) {
+    return { reason: 'released', after: { kind: 'stopped', at, detail: exit.detail } };
+  }
+  return { reason: exit.status === undefined ? 'killed' : 'crashed', after: dead('crashed') };
+}
+
+function screenRead(agent: Agent, event: Extract<LifeEvent, { kind: 'screen read' }>): Reduction {
+  const { life } = agent;
+  if (life.kind !== 'running' || life.running.launch.id !== event.launchId) return { agent };
+  if (life.running.dialog === event.dialog) return { agent };
+  const rest = without(life.running, 'dialog');
+  const running = event.dialog === undefined ? rest : { ...rest, dialog: event.dialog };
+  return {
+    agent: withLife(agent, { kind: 'running', running }),
+    timeline: [{ at: event.at, text: event.dialog === undefined ? 'dialog gone' : `dialog: ${event.dialog}` }],
+  };
+}
+
+function hookReported(agent: Agent, launchId: string, hook: HookFact, at: number): Reduction {
+  const launch = currentLaunch(agent);
+  if (launch?.id !== launchId) return { agent };
+  const next = reduceHook(agent, launch, hook, at);
+  if (hook.event !== 'SessionStart' || next === agent) return { agent: next };
+  const timeline = [{ at, text: `session ${next.session?.id.slice(0, 8) ?? ''} (${hook.source ?? 'start'})` }];
+  const { life } = next;
+  if (life.kind === 'running' && life.running.confirmedAt === undefined) {
+    return { agent: withLife(next, { kind: 'running', running: { ...life.running, confirmedAt: at } }), timeline };
+  }
+  if (life.kind === 'launching' && life.confirmedAt === undefined) {
+    return { agent: withLife(next, { ...life, confirmedAt: at }), timeline };
+  }
+  return { agent: next, timeline };
+}
+
+function withLife(agent: Agent, life: Life): Agent {
+  return { ...agent, life };
+}
+
+function ended(agent: Agent, launch: Launch, endedAt: number, reason: EndReason, detail: string): Agent {
+  const record: EndedLaunch = { launch, endedAt, reason, detail };
+  return { ...agent, launches: [...agent.launches, record].slice(-launchesKept) };
+}

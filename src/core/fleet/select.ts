@@ -1,0 +1,223 @@
+import { causeText } from '../binding/causes.ts';
+import { bindingHealth, type Health, type UnboundCause } from '../binding/health.ts';
+import { bindingTimes } from '../binding/times.ts';
+import { dialsAgainWhenCalled } from '../claude/version.ts';
+import { lifeOf, type ShownLife } from './lifeOf.ts';
+import { type ActivityKind, type Agent, enabledServers, type FleetState, type TimelineEntry } from './state.ts';
+
+/** How a window stands to the gateway. While it is away the last state is shown, marked as such. */
+export type Connection =
+  { readonly kind: 'connected' } | { readonly kind: 'away'; readonly since: number; readonly reason: string };
+
+/** Everything the views show, derived in one place. */
+export interface FleetView {
+  readonly agents: readonly AgentRow[];
+  readonly status: StatusText;
+  /** Agents that lost their tools by one cause are one warning. */
+  readonly blackouts: readonly Blackout[];
+  readonly connection: Connection;
+  readonly timeline: readonly TimelineEntry[];
+}
+
+export interface AgentRow {
+  readonly name: string;
+  readonly directory: string;
+  readonly life: ShownLife;
+  readonly detail: string;
+  readonly activity: ActivityKind;
+  readonly sessionId?: string;
+  readonly endpoints: readonly EndpointRow[];
+  /** The worst state of its endpoints: what the icon shows. */
+  readonly worst: EndpointState;
+}
+
+export type EndpointState = Health['state'] | 'gateway down';
+
+export interface EndpointRow {
+  readonly server: string;
+  readonly state: EndpointState;
+  /** What is wrong, in one sentence; empty when nothing is. */
+  readonly cause: string;
+  readonly nextStep: string;
+  readonly lastProofAt?: number;
+  readonly roundTripMs?: number;
+  readonly client?: string;
+}
+
+export interface StatusText {
+  readonly text: string;
+  readonly detail: string;
+  readonly severity: 'calm' | 'neutral' | 'warning' | 'error';
+}
+
+export interface Blackout {
+  readonly cause: UnboundCause;
+  readonly what: string;
+  readonly nextStep: string;
+  readonly agents: readonly string[];
+}
+
+/** A gateway that is away for longer is an error, not a hiccup. */
+const awayIsError = 2_000;
+
+/** Derives what a person sees at time `now`. */
+export function select(state: FleetState, connection: Connection, now: number): FleetView {
+  const seen = Object.values(state.agents).map((agent) => seeAgent(state, agent, connection, now));
+  const blackouts = groupBlackouts(seen);
+  const agents = seen.map(({ row }) => row);
+  return {
+    agents,
+    status: statusText(state, agents, blackouts, connection, now),
+    blackouts,
+    connection,
+    timeline: state.timeline,
+  };
+}
+
+interface SeenAgent {
+  readonly row: AgentRow;
+  readonly unbound: readonly UnboundCause[];
+}
+
+function seeAgent(state: FleetState, agent: Agent, connection: Connection, now: number): SeenAgent {
+  const healths = enabledServers(agent).map((server) => ({
+    server,
+    health: bindingHealth(agent, server, state.epoch, connection.kind === 'away' ? connection.since : now),
+  }));
+  const endpoints = healths.map(({ server, health }) => endpointRow(agent, server, health, connection, now));
+  const { life, detail } = lifeOf(
+    agent,
+    healths.map(({ health }) => health),
+  );
+  const unbound = healths.flatMap(({ server, health }) => {
+    if (health.state === 'unbound') return [health.cause];
+    return lostByAbsence(agent, server, health, connection, now) ? (['gateway was away'] as const) : [];
+  });
+  return {
+    row: {
+      name: agent.name,
+      directory: agent.configuration.directory,
+      life,
+      detail,
+      activity: agent.activity.kind,
+      ...(agent.session !== undefined && { sessionId: agent.session.id }),
+      endpoints,
+      worst: worstOf(endpoints),
+    },
+    unbound,
+  };
+}
+
+/** Whether a client that was bound when the gateway went has given up by now: it is known without asking it. */
+function lostByAbsence(agent: Agent, server: string, health: Health, connection: Connection, now: number): boolean {
+  if (connection.kind !== 'away' || (health.state !== 'bound' && health.state !== 'suspect')) return false;
+  const client = agent.bindings[server]?.client;
+  if (client?.name !== 'claude-code' || dialsAgainWhenCalled(client.version)) return false;
+  return now - connection.since >= bindingTimes.givesUpAfter;
+}
+
+function endpointRow(agent: Agent, server: string, health: Health, connection: Connection, now: number): EndpointRow {
+  const record = agent.bindings[server];
+  const seen = {
+    server,
+    ...(record?.proof !== undefined && { lastProofAt: record.proof.at }),
+    ...(record?.probe?.roundTripMs !== undefined && { roundTripMs: record.probe.roundTripMs }),
+    ...(record?.client !== undefined && { client: `${record.client.name} ${record.client.version}` }),
+  };
+  if (connection.kind === 'away' && health.state !== 'off') {
+    return {
+      ...seen,
+      state: 'gateway down',
+      cause: lostByAbsence(agent, server, health, connection, now)
+        ? `The gateway is away (${connection.reason}); its client has given up by now and its tools are gone.`
+        : `The gateway is away: ${connection.reason}`,
+      nextStep: 'Bowline starts the gateway again and then heals the agent. Show Log tells what keeps it.',
+    };
+  }
+  return { ...seen, ...describe(health) };
+}
+
+function describe(health: Health): Pick<EndpointRow, 'state' | 'cause' | 'nextStep'> {
+  switch (health.state) {
+    case 'unbound': {
+      const { what, nextStep } = causeText(health.cause);
+      return { state: 'unbound', cause: what, nextStep };
+    }
+    case 'suspect':
+      return { state: 'suspect', cause: `Being checked: ${health.cause}.`, nextStep: '' };
+    case 'not checkable':
+      return {
+        state: 'not checkable',
+        cause: 'This version of Claude keeps no stream open after an outage; it dials again when a tool is called.',
+        nextStep: 'Nothing to do: the next tool call binds it again. Reconnect MCP does so at once.',
+      };
+    case 'off':
+    case 'pending':
+    case 'bound':
+      return { state: health.state, cause: '', nextStep: '' };
+  }
+}
+
+const byGravity: readonly EndpointState[] = [
+  'unbound',
+  'gateway down',
+  'suspect',
+  'pending',
+  'not checkable',
+  'bound',
+  'off',
+];
+
+function worstOf(endpoints: readonly EndpointRow[]): EndpointState {
+  return byGravity.find((state) => endpoints.some((endpoint) => endpoint.state === state)) ?? 'off';
+}
+
+function groupBlackouts(seen: readonly SeenAgent[]): readonly Blackout[] {
+  const groups = new Map<UnboundCause, string[]>();
+  for (const { row, unbound } of seen) {
+    for (const cause of new Set(unbound)) groups.set(cause, [...(groups.get(cause) ?? []), row.name]);
+  }
+  return [...groups].map(([cause, agents]) => {
+    const { what, nextStep } = causeText(cause);
+    return { cause, what, nextStep, agents };
+  });
+}
+
+function statusText(
+  state: FleetState,
+  agents: readonly AgentRow[],
+  blackouts: readonly Blackout[],
+  connection: Connection,
+  now: number,
+): StatusText {
+  const names = [...new Set(blackouts.flatMap((blackout) => blackout.agents))];
+  if (names.length > 0) {
+    return {
+      text: `${names.length} lost tools: ${names.slice(0, 3).join(', ')}${names.length > 3 ? ', ...' : ''}`,
+      detail: blackouts.map((one) => `${one.agents.join(', ')}: ${one.what} ${one.nextStep}`).join('\n'),
+      severity: 'error',
+    };
+  }
+  if (connection.kind === 'away') {
+    if (agents.length === 0) return { text: '', detail: 'No agents yet.', severity: 'calm' };
+    const long = now - connection.since >= awayIsError;
+    return {
+      text: long ? 'gateway down' : 'reconnecting',
+      detail: connection.reason,
+      severity: long ? 'error' : 'neutral',
+    };
+  }
+  const blocked = agents.filter((agent) => agent.life === 'blocked' || agent.life === 'dead');
+  const count = (wanted: EndpointState): number => agents.filter((agent) => agent.worst === wanted).length;
+  const parts = [`${count('bound')} bound`];
+  if (count('suspect') > 0) parts.push(`${count('suspect')} checking`);
+  if (count('not checkable') > 0) parts.push(`${count('not checkable')} not checkable`);
+  if (blocked.length > 0) parts.push(`${blocked.length} need you`);
+  const detail = blocked.map((agent) => `${agent.name}: ${agent.detail}`).join('\n');
+  const waiting = state.hands === undefined ? 'No window executes actions; they wait.' : '';
+  return {
+    text: parts.join(', '),
+    detail: [detail, waiting].filter((line) => line !== '').join('\n'),
+    severity: blocked.length > 0 ? 'warning' : 'calm',
+  };
+}

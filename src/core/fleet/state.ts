@@ -1,0 +1,328 @@
+/**
+ * The fleet as the gateway knows it. Pure data: it is written to the state file, sent to every window, and changed by
+ * {@link reduce} alone. All times are milliseconds since the epoch. What can be derived (binding health, the life shown
+ * to a person) is not stored.
+ */
+export interface FleetState {
+  readonly format: 1;
+  /** The run of the gateway that owns the state now. Absent only before the first start. */
+  readonly epoch?: Epoch;
+  readonly settings: FleetSettings;
+  readonly agents: Readonly<Record<string, Agent>>;
+  /** Who executes effects now; absent: nobody, effects wait. */
+  readonly hands?: HandsLease;
+  /** Newest last, bounded. */
+  readonly notices: readonly Notice[];
+  /** Guard bypasses, newest last, bounded. */
+  readonly audit: readonly AuditRecord[];
+  /** Binding events for the timeline, newest last, bounded. */
+  readonly timeline: readonly TimelineEntry[];
+}
+
+/** One run of the gateway. */
+export interface Epoch {
+  readonly id: string;
+  readonly startedAt: number;
+  /** When the run before this one was last known to live. */
+  readonly previousSeenAt?: number;
+  /** Whether the listening socket stayed open since then (same holder), so that clients waited instead of being refused. */
+  readonly port: 'kept open' | 'was closed';
+}
+
+/** What the person set in the editor and the gateway needs without it. */
+export interface FleetSettings {
+  /** Path of the `claude` program, or just `claude` to have it looked up. */
+  readonly claudePath: string;
+  /** Variables for every agent, over the allow-listed environment. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly healing: HealingPolicy;
+}
+
+/** How far Bowline may go by itself. */
+export type HealingPolicy = 'auto' | 'ask' | 'off';
+
+export interface HandsLease {
+  readonly holder: string;
+  readonly since: number;
+}
+
+/** Something a person should know that is not the state of one agent. */
+export interface Notice {
+  readonly at: number;
+  readonly code: string;
+  readonly sentence: string;
+  readonly severity: 'info' | 'warning' | 'error';
+  readonly agent?: string;
+}
+
+export interface AuditRecord {
+  readonly at: number;
+  readonly agent: string;
+  readonly action: 'guard bypassed';
+  readonly mode: LaunchMode;
+  /** The window or script that asked. */
+  readonly by: string;
+  readonly verdict: string;
+  readonly reason: string;
+}
+
+export interface TimelineEntry {
+  readonly at: number;
+  readonly agent: string;
+  readonly server?: string;
+  readonly text: string;
+}
+
+/** A durable identity. */
+export interface Agent {
+  readonly name: string;
+  readonly configuration: AgentConfiguration;
+  readonly createdAt: number;
+  readonly life: Life;
+  readonly activity: Activity;
+  /** The current conversation; absent until a hook told it. */
+  readonly session?: SessionRecord;
+  /** Former conversations, newest last, bounded. */
+  readonly lineage: readonly SessionRecord[];
+  /** Ended launches, newest last, bounded. */
+  readonly launches: readonly EndedLaunch[];
+  /** Launches requested so far; makes launch ids unique. */
+  readonly launchCount: number;
+  /** Raw observations per endpoint; health is derived from them. */
+  readonly bindings: Readonly<Record<string, BindingRecord>>;
+  /** Open incidents per endpoint: unbound since, and what was tried. */
+  readonly incidents: Readonly<Record<string, Incident>>;
+  readonly savedContext?: SavedContext;
+}
+
+export interface AgentConfiguration {
+  /** Absolute path. */
+  readonly directory: string;
+  readonly model?: string;
+  readonly permissionMode?: string;
+  readonly extraArguments: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  /** Built-in endpoints by name; `off` ones are not given to the agent. */
+  readonly servers: Readonly<Record<string, 'on' | 'off'>>;
+  /** Absent: the fleet's policy. */
+  readonly healing?: HealingPolicy;
+}
+
+export type LaunchMode = 'fresh' | 'resume';
+
+/** One run of the process for an agent, as it was asked for. */
+export interface Launch {
+  readonly id: string;
+  readonly mode: LaunchMode;
+  /** The conversation that a resume must bring back. */
+  readonly expectedSessionId?: string;
+  readonly requestedAt: number;
+  readonly cause: 'person' | 'healing';
+}
+
+export interface EndedLaunch {
+  readonly launch: Launch;
+  readonly endedAt: number;
+  readonly reason: EndReason;
+  readonly detail?: string;
+}
+
+/** Why a launch ended: exactly one per launch (spec, Life of an agent). */
+export type EndReason = 'idle' | 'replaced' | 'released' | 'shutdown' | 'crashed' | 'killed' | 'host gone';
+
+/** Where the process of a launch runs. Ids are tmux's own; the pid alone proves nothing. */
+export interface PaneProcess {
+  readonly tmuxSession: string;
+  readonly pane: string;
+  readonly pid: number;
+}
+
+/** The stored part of an agent's life. What a person sees is derived by `lifeOf`. */
+export type Life =
+  | { readonly kind: 'stopped'; readonly at: number; readonly detail?: string }
+  /** A launch is asked for. `ending`: the former launch, alive until the hands end it for this one. */
+  | {
+      readonly kind: 'launching';
+      readonly launch: Launch;
+      readonly confirmedAt?: number;
+      readonly ending?: RunningLaunch;
+    }
+  | { readonly kind: 'running'; readonly running: RunningLaunch }
+  | { readonly kind: 'stopping'; readonly launch: Launch; readonly reason: EndReason; readonly then: 'keep' | 'remove' }
+  /** No process, and only a person can go on. */
+  | { readonly kind: 'blocked'; readonly at: number; readonly reason: BlockedReason; readonly detail: string }
+  | { readonly kind: 'dead'; readonly at: number; readonly reason: DeadReason; readonly detail: string };
+
+export interface RunningLaunch {
+  readonly launch: Launch;
+  readonly process: PaneProcess;
+  readonly startedAt: number;
+  /** The first SessionStart of this launch that fits it; absent: not confirmed yet. */
+  readonly confirmedAt?: number;
+  /** A dialog on the screen that only a person may answer. */
+  readonly dialog?: Dialog;
+}
+
+/** Dialogs that stop a launch or a turn; recognised, never answered. */
+export type Dialog = 'trust' | 'mcp-approval' | 'permission' | 'login' | 'other';
+
+export type BlockedReason = 'resume failed' | 'login needed' | 'launch refused' | 'configuration error';
+
+export type DeadReason = 'crashed' | 'crash loop' | 'healing failed' | 'binary missing';
+
+export type ActivityKind = 'idle' | 'busy' | 'waiting for permission' | 'waiting for input' | 'unknown';
+
+export interface Activity {
+  readonly kind: ActivityKind;
+  readonly since: number;
+  readonly source: 'none' | 'hook' | 'live-session file';
+  /** The last sign of work (prompt, end of a turn, tool call) in this conversation. */
+  readonly lastWorkAt?: number;
+}
+
+/** One conversation of Claude. */
+export interface SessionRecord {
+  readonly id: string;
+  readonly launchId: string;
+  /** How it became current: `startup`, `resume`, `clear`, `compact`, `fork` or another word of the hook. */
+  readonly cause: string;
+  readonly since: number;
+  /** Time of the report that made it current; older reports never change it. */
+  readonly reportedAt: number;
+  readonly transcriptPath?: string;
+  /** Whether a prompt was ever taken: without one there is no transcript, and nothing to resume. */
+  readonly prompted: boolean;
+  /** Turns that ended in this conversation while Bowline watched. */
+  readonly turnsCompleted: number;
+}
+
+export interface SavedContext {
+  readonly at: number;
+  readonly sessionId?: string;
+  readonly launchId: string;
+  /** `explicit`: the agent called save_my_context. `carried`: handed over from an older conversation. */
+  readonly origin: 'explicit' | 'carried';
+  readonly bytes: number;
+}
+
+/** What was seen of one (agent, endpoint). Replaced as a whole by a new launch; never holds an MCP session id itself. */
+export interface BindingRecord {
+  readonly launchId: string;
+  /** First characters of a digest of the MCP session id: tells sessions apart, opens none. */
+  readonly session?: string;
+  readonly client?: ClientInfo;
+  readonly initializedAt?: number;
+  readonly toolsListedAt?: number;
+  readonly stream: StreamState;
+  /** The last authenticated request from this launch and the epoch that saw it. */
+  readonly proof?: { readonly at: number; readonly epoch: string };
+  readonly probe?: ProbeRecord;
+  /** Since when, and why, the binding must be proven again. Cleared by an answered probe. */
+  readonly doubt?: { readonly since: number; readonly cause: DoubtCause };
+  readonly fault?: { readonly at: number; readonly cause: IdentityFaultCause };
+}
+
+export interface ClientInfo {
+  readonly name: string;
+  readonly version: string;
+  readonly protocolVersion: string;
+}
+
+/** The standing GET stream on which probes travel. */
+export type StreamState =
+  | { readonly kind: 'open'; readonly since: number; readonly epoch: string }
+  | { readonly kind: 'closed'; readonly since: number };
+
+/** The latest probe. `failures` counts unanswered ones in a row; `answeredAt` is that of the last answer in this epoch. */
+export interface ProbeRecord {
+  readonly id: string;
+  readonly sentAt: number;
+  readonly epoch: string;
+  readonly outcome: 'waiting' | 'answered' | 'failed';
+  readonly answeredAt?: number;
+  readonly roundTripMs?: number;
+  readonly failures: number;
+}
+
+export type DoubtCause = 'epoch changed' | 'stream dropped' | 'host slept' | 'probe late' | 'asked';
+
+/** Case table of identity: each has its own sentence and next step. */
+export type IdentityFaultCause =
+  | 'name missing'
+  | 'name blank'
+  | 'name literal variable'
+  | 'name malformed'
+  | 'name unknown'
+  | 'key missing'
+  | 'key wrong'
+  | 'key of another agent'
+  | 'launch stale'
+  | 'server unknown'
+  | 'two live launches';
+
+/** An endpoint that is unbound since `since`, and the rungs tried. */
+export interface Incident {
+  readonly since: number;
+  readonly cause: string;
+  readonly attempts: readonly HealingAttempt[];
+  /** Set when Bowline stopped trying and a person must choose. */
+  readonly asked?: number;
+}
+
+export type Rung = 'adopt' | 'nudge' | 'reconnect' | 'resume' | 'fresh';
+
+export interface HealingAttempt {
+  readonly id: string;
+  readonly rung: Rung;
+  readonly startedAt: number;
+  readonly by: 'policy' | 'person';
+  /** When the hands reported the action as done; verification counts from here. */
+  readonly actedAt?: number;
+  readonly endedAt?: number;
+  readonly outcome?: 'verified' | 'failed' | 'put off';
+  readonly detail?: string;
+}
+
+/** The state before anything happened. */
+export const emptyFleet: FleetState = {
+  format: 1,
+  settings: { claudePath: 'claude', environment: {}, healing: 'auto' },
+  agents: {},
+  notices: [],
+  audit: [],
+  timeline: [],
+};
+
+/** The launch whose process runs now. */
+export function runningLaunch(agent: Agent): RunningLaunch | undefined {
+  return agent.life.kind === 'running' ? agent.life.running : undefined;
+}
+
+/** The launch that reports and requests are counted for. */
+export function currentLaunch(agent: Agent): Launch | undefined {
+  switch (agent.life.kind) {
+    case 'launching':
+    case 'stopping':
+      return agent.life.launch;
+    case 'running':
+      return agent.life.running.launch;
+    case 'stopped':
+    case 'blocked':
+    case 'dead':
+      return undefined;
+  }
+}
+
+/** Ids of the launches whose process may be alive: the current one, and the former until it is ended for it. */
+export function liveLaunchIds(agent: Agent): readonly string[] {
+  const current = currentLaunch(agent);
+  const ending = agent.life.kind === 'launching' ? agent.life.ending?.launch : undefined;
+  return [current, ending].filter((launch) => launch !== undefined).map((launch) => launch.id);
+}
+
+/** Names of the endpoints that this agent is given. */
+export function enabledServers(agent: Agent): readonly string[] {
+  return Object.entries(agent.configuration.servers)
+    .filter(([, state]) => state === 'on')
+    .map(([name]) => name);
+}

@@ -1,0 +1,82 @@
+import { causeText } from '../binding/causes.ts';
+import type { UnboundCause } from '../binding/health.ts';
+import { type Agent, type FleetState, type HealingAttempt, type HealingPolicy, type Incident } from '../fleet/state.ts';
+
+/** Limits of healing (spec, Healing ladder), in milliseconds and counts. */
+export const healingTimes = {
+  reconnectTries: 2,
+  resumeTries: 1,
+  /** From the Enter of `/mcp reconnect` to a proven binding; the client confirms after 0.14 s (measured, both versions). */
+  verifyReconnect: 8_000,
+  /** How long the hands may take to type before the try counts as put off. */
+  actLimit: 15_000,
+  verifyResume: 90_000,
+  /** A try that was put off (busy screen, a person typing) is made again after this, doubled each time up to the limit. */
+  putOffPause: 2_000,
+  putOffPauseLimit: 60_000,
+  /** Between two restarts by healing in the whole fleet. */
+  restartEvery: 20_000,
+  restartsPerHour: 3,
+} as const;
+
+/** The next move for one unbound endpoint. */
+export type Move =
+  | { readonly kind: 'reconnect' }
+  | { readonly kind: 'resume' }
+  | { readonly kind: 'ask'; readonly detail: string }
+  | { readonly kind: 'give up'; readonly detail: string }
+  | { readonly kind: 'wait'; readonly until?: number };
+
+/** Picks the next rung from what was tried. A rung follows only on a failed one; configuration causes go to a person. */
+export function nextMove(state: FleetState, agent: Agent, incident: Incident, cause: UnboundCause, now: number): Move {
+  if (incident.asked !== undefined) return { kind: 'wait' };
+  const policy: HealingPolicy = agent.configuration.healing ?? state.settings.healing;
+  if (policy === 'off') return { kind: 'wait' };
+  if (causeText(cause).mend === 'person') return { kind: 'ask', detail: causeText(cause).nextStep };
+  if (policy === 'ask') return { kind: 'ask', detail: causeText(cause).nextStep };
+  const retryAt = putOffUntil(incident.attempts);
+  if (now < retryAt) return { kind: 'wait', until: retryAt };
+  if (agent.activity.kind !== 'idle') return { kind: 'wait' };
+  if (failures(incident.attempts, 'reconnect') < healingTimes.reconnectTries) return { kind: 'reconnect' };
+  if (failures(incident.attempts, 'resume') < healingTimes.resumeTries) return mayRestart(state, agent, now);
+  return { kind: 'ask', detail: 'Reconnecting and resuming did not help. Force a fresh restart, or look at Show Log.' };
+}
+
+/** The attempt that is under way, if any. */
+export function activeAttempt(incident: Incident | undefined): HealingAttempt | undefined {
+  const last = incident?.attempts.at(-1);
+  return last?.endedAt === undefined ? last : undefined;
+}
+
+/** When an attempt that is under way counts as failed. */
+export function attemptDeadline(attempt: HealingAttempt): number {
+  if (attempt.rung === 'resume') return attempt.startedAt + healingTimes.verifyResume;
+  return attempt.actedAt === undefined
+    ? attempt.startedAt + healingTimes.actLimit
+    : attempt.actedAt + healingTimes.verifyReconnect;
+}
+
+function mayRestart(state: FleetState, agent: Agent, now: number): Move {
+  const restarts = (one: Agent): readonly number[] =>
+    [...one.launches.map((ended) => ended.launch), ...(one.life.kind === 'running' ? [one.life.running.launch] : [])]
+      .filter((launch) => launch.cause === 'healing')
+      .map((launch) => launch.requestedAt);
+  const recent = restarts(agent).filter((at) => now - at < 3600_000);
+  if (recent.length >= healingTimes.restartsPerHour) {
+    return { kind: 'give up', detail: `crash loop: ${recent.length} restarts within an hour did not help` };
+  }
+  const latest = Math.max(0, ...Object.values(state.agents).flatMap(restarts));
+  if (now < latest + healingTimes.restartEvery) return { kind: 'wait', until: latest + healingTimes.restartEvery };
+  return { kind: 'resume' };
+}
+
+function failures(attempts: readonly HealingAttempt[], rung: 'reconnect' | 'resume'): number {
+  return attempts.filter((attempt) => attempt.rung === rung && attempt.outcome === 'failed').length;
+}
+
+function putOffUntil(attempts: readonly HealingAttempt[]): number {
+  const last = attempts.at(-1);
+  if (last?.outcome !== 'put off' || last.endedAt === undefined) return 0;
+  const inARow = attempts.length - 1 - attempts.findLastIndex((attempt) => attempt.outcome !== 'put off');
+  return last.endedAt + Math.min(healingTimes.putOffPause * 2 ** (inARow - 1), healingTimes.putOffPauseLimit);
+}
