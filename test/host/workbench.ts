@@ -1,0 +1,130 @@
+import path from 'node:path';
+import { chromium, type Browser, type Frame, type Page } from 'playwright-core';
+import { findChromium } from './setup.mjs';
+import type { HostServer } from './server.ts';
+
+/**
+ * Starts Chromium with everything off that would call out. `handleSignals: false`-like behaviour: signals are the
+ * caller's business.
+ */
+export async function launchBrowser(options: { readonly window: 'headless' | 'visible' }): Promise<Browser> {
+  const executablePath = findChromium();
+  if (executablePath === undefined) throw new Error('no Chromium found: run `node test/host/setup.mjs --browser`');
+  return chromium.launch({
+    executablePath,
+    headless: options.window === 'headless',
+    handleSIGINT: false,
+    handleSIGTERM: false,
+    handleSIGHUP: false,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+      '--disable-dev-shm-usage',
+      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
+    ],
+  });
+}
+
+/** What a window opens; `payload` is obeyed by a server of mode `tests` only. */
+export interface WindowOptions {
+  /** Absolute path of a folder or a `.code-workspace` file. */
+  readonly folder?: string;
+  readonly payload?: readonly (readonly [name: string, value: string])[];
+  /** Called before anything is loaded, for functions that the workbench must find. */
+  readonly prepare?: (page: Page) => Promise<void>;
+}
+
+/** Address that opens a window in any browser. */
+export function workbenchUrl(server: HostServer, { folder, payload = [] }: WindowOptions): string {
+  const url = new URL(server.url);
+  if (folder === undefined) url.searchParams.set('ew', 'true');
+  else url.searchParams.set(folder.endsWith('.code-workspace') ? 'workspace' : 'folder', folder);
+  if (payload.length > 0) url.searchParams.set('payload', JSON.stringify(payload));
+  return url.href;
+}
+
+/** The `vscode-remote:` URI of a file on the server's machine. */
+export function remoteUri(server: HostServer, file: string): string {
+  return `vscode-remote://${server.authority}${encodeURI(path.resolve(file))}`;
+}
+
+/** Opens a window in a browser context of its own and waits until the workbench stands. */
+export async function openWorkbench(browser: Browser, server: HostServer, options: WindowOptions): Promise<Page> {
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 800 },
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  const page = await context.newPage();
+  await options.prepare?.(page);
+  await page.goto(workbenchUrl(server, options));
+  await page.waitForSelector('.monaco-workbench', { timeout: 60_000 });
+  return page;
+}
+
+/** Shows the view container with this title by its activity bar entry. */
+export async function openView(page: Page, title: string): Promise<void> {
+  const tab = page.locator('.activitybar .action-item', { has: page.locator(`a[aria-label^="${title}"]`) });
+  await tab.waitFor();
+  const classes = (await tab.getAttribute('class')) ?? '';
+  if (!/\bchecked\b/.test(classes)) await tab.click();
+}
+
+/** Runs a command by its palette title, for example `Bowline: Verify Binding`. */
+export async function runCommand(page: Page, title: string): Promise<void> {
+  const input = page.locator('.quick-input-widget input.input, .quick-input-widget .quick-input-box input').first();
+  await page.keyboard.press('F1');
+  await input.waitFor({ state: 'visible' });
+  await input.fill(`>${title}`);
+  const row = page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first();
+  await row.waitFor();
+  await row.click();
+}
+
+/** Text of a status bar item, `''` while it is absent; `id` is `<publisher>.<name>.<item id>`. Icons have no text. */
+export async function statusText(page: Page, id: string): Promise<string> {
+  const item = page.locator(`[id="${id}"]`);
+  return (await item.count()) === 0 ? '' : (await item.first().innerText()).trim();
+}
+
+/** The innermost frame of the webview whose body contains `text`. Rejects after `timeoutMs` (30 s). */
+export async function webviewFrame(page: Page, text: string, options: { timeoutMs?: number } = {}): Promise<Frame> {
+  const limit = Date.now() + (options.timeoutMs ?? 30_000);
+  for (;;) {
+    for (const frame of page.frames()) {
+      // workbench > iframe.webview (index.html) > iframe#active-frame (fake.html)
+      if (!frame.url().includes('fake.html')) continue;
+      const body = await frame
+        .locator('body')
+        .innerText({ timeout: 1000 })
+        .catch(() => ''); // not ready, or gone
+      if (body.includes(text)) return frame;
+    }
+    if (Date.now() > limit) throw new Error(`no webview shows ${JSON.stringify(text)}`);
+    await page.waitForTimeout(100);
+  }
+}
+
+/**
+ * Waits for a notification that contains `text` and resolves with its message. Opens the notification centre where no
+ * toast shows (a server of mode `tests` hides them). Rejects after `timeoutMs` (15 s).
+ */
+export async function notification(page: Page, text: string, options: { timeoutMs?: number } = {}): Promise<string> {
+  const item = page.locator('.notification-list-item', { hasText: text }).first();
+  const bell = page.locator('[id="status.notifications"] a');
+  const open = page.locator('.notifications-toasts.visible, .notifications-center.visible');
+  const limit = Date.now() + (options.timeoutMs ?? 15_000);
+  while (Date.now() < limit) {
+    if (await item.isVisible()) {
+      return (await item.locator('.notification-list-item-message').innerText()).replace(/\s+/g, ' ');
+    }
+    const unread = await bell.locator('.codicon-bell-dot').isVisible();
+    if (unread && (await open.count()) === 0) await bell.click();
+    await page.waitForTimeout(100);
+  }
+  throw new Error(`no notification says ${JSON.stringify(text)}`);
+}
