@@ -1,0 +1,151 @@
+import { spawn } from 'node:child_process';
+import { open } from 'node:fs/promises';
+import { delay } from '../base/async.ts';
+import { BowlineError, messageOf } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import { type Endpoint, type HolderFile, holderFileSchema } from '../protocol/endpointFile.ts';
+import { readEndpointFile } from './endpointFile.ts';
+import { ensurePrivateDirectory, readJsonFile, readTextFile } from './files.ts';
+import { isSameProcess } from './processIdentity.ts';
+import type { StatePaths } from './statePaths.ts';
+
+/** What {@link ensureHolder} works with. */
+export interface EnsureHolderOptions {
+  readonly paths: StatePaths;
+  /** Brings programs and launcher to the state directory. Called only when a holder has to be started. */
+  readonly install: () => Promise<unknown>;
+  readonly log: Log;
+  /** Aborting rejects with `cancelled`; a holder that was already started stays. */
+  readonly signal?: AbortSignal;
+  /** How long to wait for the gateway, in milliseconds (15 s). */
+  readonly timeoutMs?: number;
+}
+
+/** What programs need to find their files and speak the person's language; proxies for upstream servers. */
+const environmentNames = [
+  ...['HOME', 'USER', 'LOGNAME', 'PATH', 'SHELL', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TMPDIR', 'TERM'],
+  ...['XDG_RUNTIME_DIR', 'XDG_CONFIG_HOME', 'XDG_STATE_HOME', 'XDG_DATA_HOME', 'XDG_CACHE_HOME', 'CLAUDE_CONFIG_DIR'],
+  ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy', 'NODE_EXTRA_CA_CERTS'],
+];
+const largestOutput = 1_000_000;
+
+/**
+ * Makes sure that a holder and its gateway run for this state directory, and resolves with where the gateway answers.
+ * Safe to call from several windows at once: of several holders one stays.
+ * Rejects with `gateway-cannot-start`, whose sentence names the cause and the next step, or with `cancelled`.
+ */
+export async function ensureHolder(options: EnsureHolderOptions): Promise<Endpoint> {
+  const { paths, log, signal } = options;
+  const outputs = await Promise.all([paths.holderOutput, paths.gatewayOutput].map(markEnd));
+  try {
+    return await startAndWait(options);
+  } catch (error) {
+    if (signal?.aborted) {
+      throw new BowlineError('cancelled', 'The start of the Bowline gateway was cancelled.', { cause: error });
+    }
+    const reason = messageOf(error);
+    const words = (await Promise.all(outputs.map((output) => output.lastLines(2)))).flat();
+    log.error('the gateway does not start', { reason, output: words.join(' | ') });
+    const said = words.length === 0 ? '' : ` It said: ${words.join(' | ')}`;
+    throw new BowlineError(
+      'gateway-cannot-start',
+      `The Bowline gateway does not start: ${reason}${said} Mend the cause and try again; the logs are in ${paths.logs}.`,
+      { cause: error },
+    );
+  }
+}
+
+async function startAndWait(options: EnsureHolderOptions): Promise<Endpoint> {
+  const { paths, signal } = options;
+  const limit = performance.now() + (options.timeoutMs ?? 15_000);
+  let launcher: Launcher | undefined;
+  let reason = 'no holder came up.';
+  while (performance.now() < limit) {
+    signal?.throwIfAborted();
+    const launcherEnd = launcher?.ended();
+    const holder = await liveHolder(paths);
+    if (holder) {
+      const reading = await readEndpointFile(paths);
+      if (reading.kind === 'ok' && reading.endpoint.holder.instance === holder.instance) return reading.endpoint;
+      reason = reading.kind === 'unusable' ? `endpoint.json is not usable (${reading.reason}).` : 'it did not come up.';
+    } else if (!launcher) {
+      launcher = await startLauncher(options);
+    } else if (launcherEnd !== undefined) {
+      throw new Error(launcherEnd);
+    }
+    await delay(25, signal);
+  }
+  throw new Error(reason);
+}
+
+/** The holder that runs for this state directory. One that cannot be told dead counts as running. */
+export async function liveHolder(paths: StatePaths): Promise<HolderFile | undefined> {
+  const reading = await readJsonFile(paths.holder, holderFileSchema);
+  if (reading.kind !== 'ok') return undefined;
+  return (await isSameProcess(reading.value)) === 'gone' ? undefined : reading.value;
+}
+
+/** Allow-listed: variables of the editor (`VSCODE_*`, `ELECTRON_*`, `NODE_OPTIONS`) would reach every agent. */
+export function holderEnvironment(
+  environment: Readonly<Record<string, string | undefined>>,
+  paths: StatePaths,
+): Record<string, string> {
+  const result: Record<string, string> = { BOWLINE_HOME: paths.directory };
+  for (const name of environmentNames) {
+    const value = environment[name];
+    if (value !== undefined) result[name] = value;
+  }
+  return result;
+}
+
+interface Launcher {
+  /** How it ended, or undefined while it runs. It also ends when it finds another holder at work. */
+  ended(): string | undefined;
+}
+
+async function startLauncher({ paths, install, log }: EnsureHolderOptions): Promise<Launcher> {
+  await ensurePrivateDirectory(paths.directory);
+  await install();
+  await ensurePrivateDirectory(paths.logs);
+  const output = await open(paths.holderOutput, 'a', 0o600);
+  try {
+    if ((await output.stat()).size > largestOutput) await output.truncate();
+    const child = spawn(paths.launcher, ['holder'], {
+      cwd: paths.directory,
+      detached: true,
+      stdio: ['ignore', output.fd, output.fd],
+      env: holderEnvironment(process.env, paths),
+    });
+    let end: string | undefined;
+    child.on('exit', (code, signal) => {
+      end = `the launcher ended with ${signal ?? String(code)}.`;
+    });
+    child.on('error', (error) => {
+      end = `${error.message}.`;
+    });
+    child.unref();
+    log.info('started the holder', { launcherPid: child.pid });
+    return { ended: () => end };
+  } finally {
+    await output.close();
+  }
+}
+
+/** Remembers where a file ends now, so that later only new lines are quoted. */
+async function markEnd(path: string): Promise<{ lastLines(count: number): Promise<string[]> }> {
+  const before = (await readOutput(path)).length;
+  return {
+    async lastLines(count) {
+      const content = await readOutput(path);
+      const lines = content.slice(content.length < before ? 0 : before).split('\n');
+      return lines
+        .map((line) => line.trim())
+        .filter((line) => line !== '')
+        .slice(-count);
+    },
+  };
+}
+
+async function readOutput(path: string): Promise<string> {
+  return (await readTextFile(path).catch(() => undefined)) ?? '';
+}
