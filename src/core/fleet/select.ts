@@ -5,9 +5,13 @@ import { dialsAgainWhenCalled } from '../claude/version.ts';
 import { lifeOf, type ShownLife } from './lifeOf.ts';
 import { type ActivityKind, type Agent, enabledServers, type FleetState, type TimelineEntry } from './state.ts';
 
-/** How a window stands to the gateway. While it is away the last state is shown, marked as such. */
+/**
+ * How a window stands to the gateway. While it is away the last state is shown, marked as such. `refusedSince` is set
+ * while the port is closed: only then do clients give up; where it is open they wait.
+ */
 export type Connection =
-  { readonly kind: 'connected' } | { readonly kind: 'away'; readonly since: number; readonly reason: string };
+  | { readonly kind: 'connected' }
+  | { readonly kind: 'away'; readonly since: number; readonly reason: string; readonly refusedSince?: number };
 
 /** Everything the views show, derived in one place. */
 export interface FleetView {
@@ -113,7 +117,7 @@ function lostByAbsence(agent: Agent, server: string, health: Health, connection:
   if (connection.kind !== 'away' || (health.state !== 'bound' && health.state !== 'suspect')) return false;
   const client = agent.bindings[server]?.client;
   if (client?.name !== 'claude-code' || dialsAgainWhenCalled(client.version)) return false;
-  return now - connection.since >= bindingTimes.givesUpAfter;
+  return connection.refusedSince !== undefined && now - connection.refusedSince >= bindingTimes.givesUpAfter;
 }
 
 function endpointRow(agent: Agent, server: string, health: Health, connection: Connection, now: number): EndpointRow {

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { settingsSchema } from './fleetState.ts';
+import { nameSchema } from './schema.ts';
+
+const optional = z.exactOptional;
+
+/**
+ * What a window or a script may ask of the gateway. Each is answered with `{}` or an error of a stable code. Names of new
+ * agents arrive as plain text and are judged by the gateway, so that the answer can say what is wrong with them.
+ */
+export const commandSchema = z.discriminatedUnion('kind', [
+  /** Creates the agent and starts it. Errors: name-invalid, name-taken, directory-missing. */
+  z.object({
+    kind: z.literal('create'),
+    name: z.string().max(1_000),
+    directory: z.string().max(4_096),
+    model: optional(z.string().max(200)),
+    permissionMode: optional(z.string().max(100)),
+  }),
+  /** Starts an agent that does not run; resumes its conversation where it has one. Errors: already-running. */
+  z.object({ kind: z.literal('start'), name: nameSchema }),
+  /** Errors: guard-blocked (the sentence tells the reason), unknown-agent. `bypass` writes an audit record. */
+  z.object({
+    kind: z.literal('restart'),
+    name: nameSchema,
+    mode: z.enum(['resume', 'fresh']),
+    guard: z.enum(['enforce', 'bypass']),
+    reason: optional(z.string().max(1_000)),
+  }),
+  z.object({ kind: z.literal('stop'), name: nameSchema }),
+  /** Stops the agent if it runs, and forgets it. Its transcripts stay. */
+  z.object({ kind: z.literal('remove'), name: nameSchema }),
+  /** Probes every endpoint of the agent now. */
+  z.object({ kind: z.literal('verify'), name: nameSchema }),
+  /** Types `/mcp reconnect` for the endpoint as soon as the agent is idle. Errors: not-running. */
+  z.object({ kind: z.literal('reconnect'), name: nameSchema, server: z.string().max(100) }),
+  z.object({ kind: z.literal('configure'), settings: settingsSchema }),
+]);
+
+export type Command = z.infer<typeof commandSchema>;

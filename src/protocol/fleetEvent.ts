@@ -1,0 +1,163 @@
+import { z } from 'zod';
+import type { HookFact } from '../core/claude/facts.ts';
+import type { FleetEvent } from '../core/fleet/events.ts';
+import {
+  activityKindSchema,
+  auditSchema,
+  clientSchema,
+  configurationSchema,
+  dialogSchema,
+  doubtCauseSchema,
+  endReasonSchema,
+  epochSchema,
+  identityFaultSchema,
+  launchSchema,
+  noticeSchema,
+  outcomeSchema,
+  processSchema,
+  rungSchema,
+  savedContextSchema,
+  settingsSchema,
+} from './fleetState.ts';
+import { type Exactly, nameSchema, textSchema, timeSchema } from './schema.ts';
+
+const optional = z.exactOptional;
+const at = timeSchema;
+const name = nameSchema;
+const launchId = z.string();
+const endpoint = { at, name, server: z.string(), launchId };
+const session = z.string();
+
+/** What a hook told, as the hook program sends it. */
+export const hookFactSchema = z.object({
+  event: z.enum(['SessionStart', 'UserPromptSubmit', 'Stop', 'StopFailure', 'SessionEnd', 'Notification', 'other']),
+  sessionId: z.string().min(1).max(200),
+  transcriptPath: optional(z.string().max(4_096)),
+  transcriptExists: z.boolean(),
+  source: optional(z.string().max(100)),
+  waitingFor: optional(z.enum(['permission', 'input'])),
+  error: optional(z.string().max(200)),
+});
+
+true satisfies Exactly<typeof hookFactSchema, HookFact>;
+
+const exitSchema = z.object({
+  how: z.enum(['exited', 'gone', 'host gone']),
+  status: optional(z.int()),
+  signal: optional(z.string()),
+  reading: z.enum(['conversation not found', 'login needed', 'binary missing', 'configuration error', 'other']),
+  detail: textSchema,
+});
+
+const launched = z.object({ at, kind: z.literal('launched'), name, launchId, process: processSchema });
+const launchFailed = z.object({
+  at,
+  kind: z.literal('launch failed'),
+  name,
+  launchId,
+  code: z.string(),
+  sentence: textSchema,
+});
+const processEnded = z.object({ at, kind: z.literal('process ended'), name, launchId, exit: exitSchema });
+const screenRead = z.object({ at, kind: z.literal('screen read'), name, launchId, dialog: optional(dialogSchema) });
+const activityObserved = z.object({
+  at,
+  kind: z.literal('activity observed'),
+  name,
+  launchId,
+  activity: activityKindSchema,
+});
+const attempt = { at, name, server: z.string(), attemptId: z.string() };
+const rungActed = z.object({ ...attempt, kind: z.literal('rung acted') });
+const rungEnded = z.object({ ...attempt, kind: z.literal('rung ended'), outcome: outcomeSchema, detail: textSchema });
+
+/** The facts that the hands may report; nothing else is taken from them. */
+export const handsFactSchema = z.discriminatedUnion('kind', [
+  launched,
+  launchFailed,
+  processEnded,
+  screenRead,
+  activityObserved,
+  rungActed,
+  rungEnded,
+]);
+
+export type HandsFact = Extract<
+  FleetEvent,
+  {
+    kind:
+      | 'launched'
+      | 'launch failed'
+      | 'process ended'
+      | 'screen read'
+      | 'activity observed'
+      | 'rung acted'
+      | 'rung ended';
+  }
+>;
+
+true satisfies Exactly<typeof handsFactSchema, HandsFact>;
+
+/** An event on the stream. */
+export const fleetEventSchema = z.discriminatedUnion('kind', [
+  z.object({ at, kind: z.literal('epoch started'), epoch: epochSchema }),
+  z.object({ at, kind: z.literal('host resumed') }),
+  z.object({ at, kind: z.literal('settings changed'), settings: settingsSchema }),
+  z.object({ at, kind: z.literal('hands changed'), holder: optional(z.string()) }),
+  z.object({ at, kind: z.literal('noticed'), notice: noticeSchema }),
+  z.object({ at, kind: z.literal('agent created'), name, configuration: configurationSchema }),
+  z.object({ at, kind: z.literal('agent removed'), name }),
+  z.object({ at, kind: z.literal('launch requested'), name, launch: launchSchema }),
+  z.object({
+    at,
+    kind: z.literal('stop requested'),
+    name,
+    reason: endReasonSchema,
+    then: z.enum(['keep', 'remove']),
+  }),
+  z.object({ at, kind: z.literal('guard bypassed'), record: auditSchema }),
+  z.object({ at, kind: z.literal('doubted'), name, server: z.string(), cause: doubtCauseSchema }),
+  launched,
+  launchFailed,
+  processEnded,
+  screenRead,
+  activityObserved,
+  z.object({ at, kind: z.literal('hook reported'), name, launchId, hook: hookFactSchema }),
+  z.object({ ...endpoint, kind: z.literal('mcp initialized'), session, client: clientSchema }),
+  z.object({ ...endpoint, kind: z.literal('mcp tools listed'), session }),
+  z.object({ ...endpoint, kind: z.literal('mcp proof seen'), session }),
+  z.object({ ...endpoint, kind: z.literal('mcp stream opened'), session }),
+  z.object({ ...endpoint, kind: z.literal('mcp stream closed'), session }),
+  z.object({ ...endpoint, kind: z.literal('probe sent'), probeId: z.string() }),
+  z.object({ ...endpoint, kind: z.literal('probe answered'), probeId: z.string(), roundTripMs: z.number() }),
+  z.object({ ...endpoint, kind: z.literal('probe failed'), probeId: z.string() }),
+  z.object({
+    at,
+    kind: z.literal('identity fault'),
+    cause: identityFaultSchema,
+    name: optional(z.string()),
+    server: optional(z.string()),
+    detail: textSchema,
+  }),
+  z.object({ at, kind: z.literal('context saved'), name, context: savedContextSchema }),
+  z.object({ at, kind: z.literal('incident opened'), name, server: z.string(), cause: z.string() }),
+  z.object({ at, kind: z.literal('incident closed'), name, server: z.string() }),
+  z.object({ at, kind: z.literal('incident asked'), name, server: z.string(), detail: z.string() }),
+  z.object({
+    ...attempt,
+    kind: z.literal('rung started'),
+    rung: rungSchema,
+    by: z.enum(['policy', 'person']),
+  }),
+  rungActed,
+  rungEnded,
+  z.object({
+    at,
+    kind: z.literal('agent died'),
+    name,
+    reason: z.enum(['crash loop', 'healing failed']),
+    detail: z.string(),
+  }),
+]);
+
+true satisfies Exactly<typeof fleetEventSchema, FleetEvent>;

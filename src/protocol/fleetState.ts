@@ -1,0 +1,234 @@
+import { z } from 'zod';
+import type { FleetState } from '../core/fleet/state.ts';
+import { type Exactly, nameSchema, textSchema, timeSchema } from './schema.ts';
+
+const optional = z.exactOptional;
+const count = z.int().nonnegative();
+
+export const epochSchema = z.object({
+  id: z.string(),
+  startedAt: timeSchema,
+  previousSeenAt: optional(timeSchema),
+  port: z.enum(['kept open', 'was closed']),
+});
+
+const healingPolicySchema = z.enum(['auto', 'ask', 'off']);
+const environmentSchema = z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.string());
+
+export const settingsSchema = z.object({
+  claudePath: z.string().min(1),
+  environment: environmentSchema,
+  healing: healingPolicySchema,
+});
+
+export const noticeSchema = z.object({
+  at: timeSchema,
+  code: z.string(),
+  sentence: textSchema,
+  severity: z.enum(['info', 'warning', 'error']),
+  agent: optional(z.string()),
+});
+
+const launchModeSchema = z.enum(['fresh', 'resume']);
+
+export const auditSchema = z.object({
+  at: timeSchema,
+  agent: z.string(),
+  action: z.literal('guard bypassed'),
+  mode: launchModeSchema,
+  by: z.string(),
+  verdict: z.string(),
+  reason: textSchema,
+});
+
+export const configurationSchema = z.object({
+  directory: z.string().startsWith('/'),
+  model: optional(z.string()),
+  permissionMode: optional(z.string()),
+  extraArguments: z.array(z.string()),
+  environment: environmentSchema,
+  servers: z.record(z.string(), z.enum(['on', 'off'])),
+  healing: optional(healingPolicySchema),
+});
+
+export const launchSchema = z.object({
+  id: z.string(),
+  mode: launchModeSchema,
+  expectedSessionId: optional(z.string()),
+  requestedAt: timeSchema,
+  cause: z.enum(['person', 'healing']),
+});
+
+export const endReasonSchema = z.enum(['idle', 'replaced', 'released', 'shutdown', 'crashed', 'killed', 'host gone']);
+export const dialogSchema = z.enum(['trust', 'mcp-approval', 'permission', 'login', 'other']);
+export const activityKindSchema = z.enum(['idle', 'busy', 'waiting for permission', 'waiting for input', 'unknown']);
+
+export const processSchema = z.object({
+  tmuxSession: z.string(),
+  pane: z.string(),
+  pid: z.int().positive(),
+});
+
+const runningSchema = z.object({
+  launch: launchSchema,
+  process: processSchema,
+  startedAt: timeSchema,
+  confirmedAt: optional(timeSchema),
+  dialog: optional(dialogSchema),
+});
+
+const lifeSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('stopped'), at: timeSchema, detail: optional(z.string()) }),
+  z.object({
+    kind: z.literal('launching'),
+    launch: launchSchema,
+    confirmedAt: optional(timeSchema),
+    ending: optional(runningSchema),
+  }),
+  z.object({ kind: z.literal('running'), running: runningSchema }),
+  z.object({
+    kind: z.literal('stopping'),
+    launch: launchSchema,
+    reason: endReasonSchema,
+    then: z.enum(['keep', 'remove']),
+  }),
+  z.object({
+    kind: z.literal('blocked'),
+    at: timeSchema,
+    reason: z.enum(['resume failed', 'login needed', 'launch refused', 'configuration error']),
+    detail: z.string(),
+  }),
+  z.object({
+    kind: z.literal('dead'),
+    at: timeSchema,
+    reason: z.enum(['crashed', 'crash loop', 'healing failed', 'binary missing']),
+    detail: z.string(),
+  }),
+]);
+
+const activitySchema = z.object({
+  kind: activityKindSchema,
+  since: timeSchema,
+  source: z.enum(['none', 'hook', 'live-session file']),
+  lastWorkAt: optional(timeSchema),
+});
+
+const sessionSchema = z.object({
+  id: z.string(),
+  launchId: z.string(),
+  cause: z.string(),
+  since: timeSchema,
+  reportedAt: timeSchema,
+  transcriptPath: optional(z.string()),
+  prompted: z.boolean(),
+  turnsCompleted: count,
+});
+
+export const savedContextSchema = z.object({
+  at: timeSchema,
+  sessionId: optional(z.string()),
+  launchId: z.string(),
+  origin: z.enum(['explicit', 'carried']),
+  bytes: count,
+});
+
+export const clientSchema = z.object({ name: z.string(), version: z.string(), protocolVersion: z.string() });
+
+export const doubtCauseSchema = z.enum(['epoch changed', 'stream dropped', 'host slept', 'probe late', 'asked']);
+
+export const identityFaultSchema = z.enum([
+  'name missing',
+  'name blank',
+  'name literal variable',
+  'name malformed',
+  'name unknown',
+  'key missing',
+  'key wrong',
+  'key of another agent',
+  'launch stale',
+  'server unknown',
+  'two live launches',
+]);
+
+const bindingSchema = z.object({
+  launchId: z.string(),
+  session: optional(z.string()),
+  client: optional(clientSchema),
+  initializedAt: optional(timeSchema),
+  toolsListedAt: optional(timeSchema),
+  stream: z.discriminatedUnion('kind', [
+    z.object({ kind: z.literal('open'), since: timeSchema, epoch: z.string() }),
+    z.object({ kind: z.literal('closed'), since: timeSchema }),
+  ]),
+  proof: optional(z.object({ at: timeSchema, epoch: z.string() })),
+  probe: optional(
+    z.object({
+      id: z.string(),
+      sentAt: timeSchema,
+      epoch: z.string(),
+      outcome: z.enum(['waiting', 'answered', 'failed']),
+      answeredAt: optional(timeSchema),
+      roundTripMs: optional(z.number()),
+      failures: count,
+    }),
+  ),
+  doubt: optional(z.object({ since: timeSchema, cause: doubtCauseSchema })),
+  fault: optional(z.object({ at: timeSchema, cause: identityFaultSchema })),
+});
+
+export const rungSchema = z.enum(['adopt', 'nudge', 'reconnect', 'resume', 'fresh']);
+export const outcomeSchema = z.enum(['verified', 'failed', 'put off']);
+
+const incidentSchema = z.object({
+  since: timeSchema,
+  cause: z.string(),
+  attempts: z.array(
+    z.object({
+      id: z.string(),
+      rung: rungSchema,
+      startedAt: timeSchema,
+      by: z.enum(['policy', 'person']),
+      actedAt: optional(timeSchema),
+      endedAt: optional(timeSchema),
+      outcome: optional(outcomeSchema),
+      detail: optional(z.string()),
+    }),
+  ),
+  asked: optional(timeSchema),
+});
+
+const agentSchema = z.object({
+  name: nameSchema,
+  configuration: configurationSchema,
+  createdAt: timeSchema,
+  life: lifeSchema,
+  activity: activitySchema,
+  session: optional(sessionSchema),
+  lineage: z.array(sessionSchema),
+  launches: z.array(
+    z.object({
+      launch: launchSchema,
+      endedAt: timeSchema,
+      reason: endReasonSchema,
+      detail: optional(z.string()),
+    }),
+  ),
+  launchCount: count,
+  bindings: z.record(z.string(), bindingSchema),
+  incidents: z.record(z.string(), incidentSchema),
+  savedContext: optional(savedContextSchema),
+});
+
+/** The state file and the snapshot on the stream. */
+export const fleetStateSchema = z.object({
+  format: z.literal(1),
+  epoch: optional(epochSchema),
+  settings: settingsSchema,
+  agents: z.record(nameSchema, agentSchema),
+  hands: optional(z.object({ holder: z.string(), since: timeSchema })),
+  notices: z.array(noticeSchema),
+  audit: z.array(auditSchema),
+  timeline: z.array(z.object({ at: timeSchema, agent: z.string(), server: optional(z.string()), text: z.string() })),
+});
+
+true satisfies Exactly<typeof fleetStateSchema, FleetState>;

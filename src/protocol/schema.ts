@@ -1,0 +1,20 @@
+import { z } from 'zod';
+
+/** Agent names as they may arrive from outside; the same rule as `core/fleet/names`. */
+export const nameSchema = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,31}$/);
+
+/** Milliseconds since the epoch. */
+export const timeSchema = z.number();
+
+export const textSchema = z.string().max(4_000);
+
+/** Compile-time proof that a schema gives exactly the core type: a field forgotten on one side does not compile. */
+export type Exactly<Schema extends z.ZodType, Core> = Equal<DeepReadonly<z.infer<Schema>>, DeepReadonly<Core>>;
+
+type Equal<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
+
+type DeepReadonly<T> = T extends (infer Item)[] | readonly (infer Item)[]
+  ? readonly DeepReadonly<Item>[]
+  : T extends object
+    ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
+    : T;
