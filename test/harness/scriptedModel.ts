@@ -124,7 +124,7 @@ function readRequest(input: Messages): ModelRequest {
   };
 }
 
-function describeResult(result: { content: unknown; is_error?: boolean | undefined }): string {
+function describeResult(result: { content?: unknown; is_error?: boolean | undefined }): string {
   return `${JSON.stringify(result.content).slice(0, 300)}${result.is_error ? ' ERR' : ''}`;
 }
 
