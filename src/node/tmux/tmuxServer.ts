@@ -1,0 +1,263 @@
+import { execFile } from 'node:child_process';
+import { access, constants } from 'node:fs/promises';
+import { delimiter, isAbsolute, join } from 'node:path';
+import { z } from 'zod';
+import { delay } from '../../base/async.ts';
+import { BowlineError, messageOf } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
+import { agentBaseEnvironment, type Environment } from '../environment.ts';
+import { ensurePrivateDirectory, exists, readJsonFile, writeFileAtomic } from '../files.ts';
+import { isSameProcess, processIdentity } from '../processIdentity.ts';
+import { statePaths } from '../statePaths.ts';
+import { configurationFile, defaultTerminal, keeperCommand, keeperSession } from './tmuxConfiguration.ts';
+
+/** What is known about the server behind the socket. Only `none` proves that no agent lives in it. */
+export type ServerPresence =
+  { readonly kind: 'running' } | { readonly kind: 'none' } | { readonly kind: 'unknown'; readonly error: BowlineError };
+
+export interface TmuxServerOptions {
+  readonly stateDirectory: string;
+  /** The person's setting; wins over every search. */
+  readonly tmuxPath?: string | undefined;
+  readonly environment: Environment;
+  readonly log: Log;
+  /** Limit of one tmux process, in milliseconds. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** tmux as a program. */
+export interface TmuxProgram {
+  readonly file: string;
+  /** As printed, e.g. `3.3a`. */
+  readonly version: string;
+}
+
+interface RunResult {
+  readonly outcome: 'ok' | 'failed' | 'timed out';
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const usualPlaces = [
+  '/usr/bin',
+  '/usr/local/bin',
+  '/opt/homebrew/bin',
+  '/opt/local/bin',
+  '/home/linuxbrew/.linuxbrew/bin',
+  '/snap/bin',
+];
+const recordSchema = z.object({ pid: z.number().int().positive(), startTime: z.string() });
+
+/** Bowline's own tmux server: where its program and socket are, whether it lives, and how to start it. */
+export class TmuxServer {
+  readonly socketPath: string;
+  readonly configPath: string;
+  /** The environment of every tmux process that Bowline starts, and so of the server. */
+  readonly environment: Record<string, string>;
+  readonly defaultTerminal: string;
+  private readonly socketDirectory: string;
+  private readonly recordPath: string;
+  private readonly timeoutMs: number;
+  private program: TmuxProgram | undefined;
+
+  constructor(private readonly options: TmuxServerOptions) {
+    const paths = statePaths(options.stateDirectory);
+    this.socketPath = paths.fleetSocket;
+    this.socketDirectory = paths.fleetSocketDirectory;
+    this.configPath = paths.tmuxConfig;
+    this.recordPath = join(paths.directory, 'tmux-server.json');
+    this.environment = agentBaseEnvironment(options.environment);
+    this.defaultTerminal = defaultTerminal(options.environment);
+    this.timeoutMs = options.timeoutMs ?? 5000;
+  }
+
+  /** Finds tmux and checks its version. Throws `tmux-missing` or `tmux-too-old`. A success is kept. */
+  async locate(): Promise<TmuxProgram> {
+    this.program ??= await this.find();
+    return this.program;
+  }
+
+  /**
+   * Makes sure that the keeper session is there, without starting a server. If the socket's file is gone while the
+   * recorded server lives, the server is asked to make it again (SIGUSR1).
+   */
+  async presence(): Promise<ServerPresence> {
+    if (!(await exists(this.socketPath))) {
+      const revived = await this.reviveSocket();
+      if (revived.kind !== 'running') return revived;
+    }
+    return this.ensureKeeper('only a running server');
+  }
+
+  /** Starts the server unless it runs. Throws `tmux-failed` or `tmux-no-answer`. */
+  async start(): Promise<void> {
+    const presence = await this.presence();
+    if (presence.kind === 'running') return;
+    if (presence.kind === 'unknown') throw presence.error;
+    await ensurePrivateDirectory(this.options.stateDirectory);
+    await ensurePrivateDirectory(this.socketDirectory);
+    await writeFileAtomic(this.configPath, configurationFile({ defaultTerminal: this.defaultTerminal }));
+    let last: ServerPresence = { kind: 'none' };
+    // A start right after the end of the previous server can fail with "server exited unexpectedly".
+    for (let attempt = 0; attempt < 4; attempt += 1) {
+      if (attempt > 0) await delay(100 * attempt);
+      last = await this.ensureKeeper('start');
+      if (last.kind === 'running') return;
+      if (last.kind === 'unknown' && last.error.code === 'tmux-no-answer') break;
+    }
+    throw last.kind === 'unknown' ? last.error : new BowlineError('tmux-failed', 'tmux does not start. See the log.');
+  }
+
+  /** Notes the server's process for {@link presence}. */
+  async record(pid: number): Promise<void> {
+    const identity = await processIdentity(pid);
+    if (identity === undefined) return;
+    const known = await readJsonFile(this.recordPath, recordSchema);
+    if (known.kind === 'ok' && known.value.pid === pid && known.value.startTime === identity.startTime) return;
+    await writeFileAtomic(this.recordPath, JSON.stringify(identity));
+  }
+
+  private async ensureKeeper(mode: 'start' | 'only a running server'): Promise<ServerPresence> {
+    const start = mode === 'start' ? ['-f', this.configPath] : ['-N'];
+    const session = ['new-session', '-d', '-s', keeperSession, '-c', '/', '--', ...keeperCommand];
+    const result = await this.run([...start, '-S', this.socketPath, ...session]);
+    if (result.outcome === 'ok' || /^duplicate session/m.test(result.stderr)) return { kind: 'running' };
+    if (result.outcome === 'timed out') {
+      return { kind: 'unknown', error: noAnswer(this.timeoutMs) };
+    }
+    if (mode === 'only a running server' && /^no server running on/m.test(result.stderr)) return { kind: 'none' };
+    return { kind: 'unknown', error: failed(result.stderr.trim()) };
+  }
+
+  private async reviveSocket(): Promise<ServerPresence> {
+    const record = await readJsonFile(this.recordPath, recordSchema);
+    if (record.kind === 'missing') return { kind: 'none' };
+    if (record.kind === 'damaged') {
+      this.options.log.warn('the record of the tmux server is damaged', { reason: record.reason });
+      return { kind: 'none' };
+    }
+    const life = await isSameProcess(record.value);
+    if (life === 'gone') return { kind: 'none' };
+    const lost = `The socket of the running tmux server (process ${record.value.pid}) is gone`;
+    if (life === 'unknown') {
+      return { kind: 'unknown', error: failed(`${lost}, and whether that process still runs cannot be found out`) };
+    }
+    this.options.log.warn('the tmux socket was deleted; asking the server to make it again', { pid: record.value.pid });
+    try {
+      await ensurePrivateDirectory(this.socketDirectory);
+      process.kill(record.value.pid, 'SIGUSR1');
+    } catch (error) {
+      return { kind: 'unknown', error: failed(`${lost} and cannot be made again (${messageOf(error)})`) };
+    }
+    for (let waited = 0; waited < this.timeoutMs; waited += 25) {
+      if (await exists(this.socketPath)) return { kind: 'running' };
+      await delay(25);
+    }
+    return { kind: 'unknown', error: noAnswer(this.timeoutMs) };
+  }
+
+  private async run(args: readonly string[]): Promise<RunResult> {
+    const { file } = await this.locate();
+    return runProgram(file, args, { environment: this.environment, timeoutMs: this.timeoutMs });
+  }
+
+  private async find(): Promise<TmuxProgram> {
+    const { tmuxPath, environment } = this.options;
+    const file =
+      tmuxPath !== undefined && tmuxPath !== '' ? await executable(tmuxPath) : await this.search(environment);
+    if (file === undefined) {
+      const where = tmuxPath !== undefined && tmuxPath !== '' ? `at ${tmuxPath}` : 'on this machine';
+      throw new BowlineError(
+        'tmux-missing',
+        `tmux was not found ${where}. Install tmux 3.2 or later, or name its path in the setting bowline.tmuxPath.`,
+      );
+    }
+    const { outcome, stdout, stderr } = await runProgram(file, ['-V'], {
+      environment: this.environment,
+      timeoutMs: this.timeoutMs,
+    });
+    if (outcome === 'timed out') throw noAnswer(this.timeoutMs);
+    if (outcome === 'failed') throw failed(`${file} -V: ${stderr.trim()}`);
+    const version = stdout.trim().replace(/^tmux /, '');
+    if (!isSupportedVersion(version)) {
+      throw new BowlineError(
+        'tmux-too-old',
+        `${file} is tmux ${version}; Bowline needs 3.2 or later. Update tmux, or name a newer one in the setting bowline.tmuxPath.`,
+      );
+    }
+    return { file, version };
+  }
+
+  /** PATH, the usual places, and last the login shell (an editor started from the desktop has a short PATH). */
+  private async search(environment: Environment): Promise<string | undefined> {
+    const directories = [
+      ...(environment['PATH'] ?? '').split(delimiter).filter((part) => isAbsolute(part)),
+      ...usualPlaces,
+    ];
+    for (const directory of directories) {
+      const file = await executable(join(directory, 'tmux'));
+      if (file !== undefined) return file;
+    }
+    const shell = environment['SHELL'];
+    if (shell === undefined || !isAbsolute(shell)) return undefined;
+    const { stdout } = await runProgram(shell, ['-lc', 'command -v tmux'], {
+      environment: this.environment,
+      timeoutMs: this.timeoutMs,
+    });
+    const answer = stdout.trim().split('\n').at(-1) ?? '';
+    return isAbsolute(answer) ? executable(answer) : undefined;
+  }
+}
+
+/** Whether `version` (as `tmux -V` prints it: `3.3a`, `next-3.6`, `master`) is 3.2 or later. */
+export function isSupportedVersion(version: string): boolean {
+  const numbers = /(\d+)\.(\d+)/.exec(version);
+  if (numbers === null) return version === 'master';
+  // OpenBSD's own builds carry the version of the system; 6.9 came with tmux 3.2.
+  const [least, rest] = version.startsWith('openbsd-') ? [6, 9] : [3, 2];
+  const [major, minor] = [Number(numbers[1]), Number(numbers[2])];
+  return major > least || (major === least && minor >= rest);
+}
+
+/** tmux did not answer in time: nothing is known about what it did or holds. */
+export function noAnswer(limitMs: number): BowlineError {
+  return new BowlineError(
+    'tmux-no-answer',
+    `tmux has not answered for ${limitMs / 1000} s. The agents may well be alive; nothing is restarted. Bowline keeps trying.`,
+  );
+}
+
+/** tmux refused; `detail` is its own message. */
+export function failed(detail: string): BowlineError {
+  return new BowlineError('tmux-failed', `tmux refused: ${detail === '' ? 'no reason given' : detail}`);
+}
+
+async function executable(file: string): Promise<string | undefined> {
+  try {
+    await access(file, constants.X_OK);
+    return file;
+  } catch {
+    // Absent or not runnable: the search goes on.
+    return undefined;
+  }
+}
+
+function runProgram(
+  file: string,
+  args: readonly string[],
+  options: { readonly environment: Record<string, string>; readonly timeoutMs: number },
+): Promise<RunResult> {
+  return new Promise((resolve) => {
+    const settings = {
+      env: options.environment,
+      cwd: '/',
+      timeout: options.timeoutMs,
+      killSignal: 'SIGKILL',
+      encoding: 'utf8',
+    } as const;
+    execFile(file, [...args], settings, (error, stdout, stderr) => {
+      const outcome = error === null ? 'ok' : error.killed === true ? 'timed out' : 'failed';
+      resolve({ outcome, stdout, stderr: stderr === '' && error !== null ? error.message : stderr });
+    });
+  });
+}
