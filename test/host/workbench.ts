@@ -4,8 +4,7 @@ import { findChromium } from './setup.mjs';
 import type { HostServer } from './server.ts';
 
 /**
- * Starts Chromium with everything off that would call out. `handleSignals: false`-like behaviour: signals are the
- * caller's business.
+ * Starts Chromium with everything off that would call out. Signals do not end it: the caller tidies up in its own order.
  */
 export async function launchBrowser(options: { readonly window: 'headless' | 'visible' }): Promise<Browser> {
   const executablePath = findChromium();
@@ -35,6 +34,8 @@ export interface WindowOptions {
   /** Absolute path of a folder or a `.code-workspace` file. */
   readonly folder?: string;
   readonly payload?: readonly (readonly [name: string, value: string])[];
+  /** 1280x800 unless the browser's window is what a person looks at. */
+  readonly size?: 'of the browser';
   /** Called before anything is loaded, for functions that the workbench must find. */
   readonly prepare?: (page: Page) => Promise<void>;
 }
@@ -56,7 +57,7 @@ export function remoteUri(server: HostServer, file: string): string {
 /** Opens a window in a browser context of its own and waits until the workbench stands. */
 export async function openWorkbench(browser: Browser, server: HostServer, options: WindowOptions): Promise<Page> {
   const context = await browser.newContext({
-    viewport: { width: 1280, height: 800 },
+    viewport: options.size === undefined ? { width: 1280, height: 800 } : null,
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   const page = await context.newPage();
