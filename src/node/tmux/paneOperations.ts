@@ -129,14 +129,18 @@ export async function readDeadPane(tmux: TmuxCommands, paneId: string): Promise<
   }
 }
 
-/** The visible screen, one text per row. `escapes` keeps colours and styles as escape sequences. */
+/**
+ * The visible screen, one text per row, and before it up to `history` rows that have scrolled out. `escapes` keeps
+ * colours and styles as escape sequences.
+ */
 export function capturePane(
   tmux: TmuxCommands,
   paneId: string,
-  options: { readonly styles: 'none' | 'escapes' },
+  options: { readonly styles: 'none' | 'escapes'; readonly history?: number },
 ): Promise<string[]> {
   const styles = options.styles === 'escapes' ? ['-e'] : [];
-  return tmux.command(['capture-pane', '-p', ...styles, '-t', paneId]);
+  const history = options.history === undefined ? [] : ['-S', `-${options.history}`];
+  return tmux.command(['capture-pane', '-p', ...styles, ...history, '-t', paneId]);
 }
 
 /** Sends text as it stands, or one key. A pane that a person has scrolled back is first brought to its end. */

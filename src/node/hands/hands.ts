@@ -1,0 +1,285 @@
+import { Sequencer } from '../../base/async.ts';
+import { BowlineError, messageOf } from '../../base/errors.ts';
+import { Emitter } from '../../base/events.ts';
+import { DisposableObject } from '../../base/lifecycle.ts';
+import type { Log } from '../../base/log.ts';
+import type { FleetState, PaneProcess } from '../../core/fleet/state.ts';
+import type { PaneInfo } from '../../core/tmux/formats.ts';
+import type { HandsFact } from '../../protocol/fleetEvent.ts';
+import type { HandsTask } from '../../protocol/stream.ts';
+import { agentBaseEnvironment, type Environment } from '../environment.ts';
+import type { PtyModule, PtyUnavailable } from '../pty.ts';
+import { killSession, newSession, respawnPane } from '../tmux/paneOperations.ts';
+import { TmuxClient } from '../tmux/tmuxClient.ts';
+import { endProcess } from './endProcess.ts';
+import { findClaude } from './findClaude.ts';
+import { Observer } from './observer.ts';
+import { typeLine } from './typeLine.ts';
+
+export interface HandsOptions {
+  readonly stateDirectory: string;
+  /** The person's setting; wins over every search. */
+  readonly tmuxPath?: string;
+  /** Loads node-pty at the first connection. Absent: pipes. */
+  readonly loadPty?: () => PtyModule | PtyUnavailable;
+  /** Environment of the hosting process; its allow-listed part reaches the agents. */
+  readonly environment: Environment;
+  /** The fleet as this process knows it now. */
+  readonly fleet: () => FleetState;
+  /** Takes what was done and seen to the gateway. May lose it while the gateway is away: everything is told again. */
+  readonly report: (facts: readonly HandsFact[]) => void;
+  readonly log: Log;
+  readonly now?: () => number;
+}
+
+/** How the hands stand to tmux. */
+export type HandsStatus =
+  | { readonly kind: 'waiting' }
+  | { readonly kind: 'ready'; readonly transport: 'pty' | 'pipes'; readonly fallback?: string }
+  | { readonly kind: 'away'; readonly sentence: string };
+
+interface RunningTask {
+  readonly abort: AbortController;
+}
+
+/**
+ * Runs effects on tmux and processes, and tells what it sees there. Each task is safe to run twice: it looks first for
+ * what it is to bring about. Tasks of one agent run one after another.
+ */
+export class Hands extends DisposableObject {
+  private readonly tmux: TmuxClient;
+  private readonly observer: Observer;
+  private readonly tasks = new Map<string, RunningTask>();
+  private readonly sequencers = new Map<string, Sequencer>();
+  private readonly now: () => number;
+  private readonly statusEmitter = this._register(new Emitter<HandsStatus>());
+  private currentStatus: HandsStatus = { kind: 'waiting' };
+  private disposed = false;
+
+  readonly onStatus = this.statusEmitter.event;
+
+  constructor(private readonly options: HandsOptions) {
+    super();
+    this.now = options.now ?? Date.now;
+    this.tmux = this._register(
+      new TmuxClient({
+        stateDirectory: options.stateDirectory,
+        environment: options.environment,
+        log: options.log,
+        ...(options.tmuxPath !== undefined && { tmuxPath: options.tmuxPath }),
+        ...(options.loadPty !== undefined && { loadPty: options.loadPty }),
+      }),
+    );
+    this.observer = this._register(
+      new Observer({
+        tmux: this.tmux,
+        fleet: options.fleet,
+        report: (facts) => {
+          this.report(facts);
+        },
+        environmentOf: (name) => this.environmentOf(name),
+        log: options.log,
+        now: this.now,
+      }),
+    );
+    this._register(
+      this.tmux.onState((state) => {
+        switch (state.kind) {
+          case 'connecting':
+            this.setStatus({ kind: 'waiting' });
+            break;
+          case 'connected':
+            this.setStatus({
+              kind: 'ready',
+              transport: state.transport,
+              ...(state.fallback !== undefined && { fallback: state.fallback }),
+            });
+            break;
+          case 'away':
+            this.setStatus({ kind: 'away', sentence: state.error.message });
+            break;
+        }
+      }),
+    );
+  }
+
+  get status(): HandsStatus {
+    return this.currentStatus;
+  }
+
+  /**
+   * Takes the whole set of tasks that shall be in progress: new ones start, ones that are missing are called off. Also
+   * looks at the fleet again, so that nothing is lost that was reported to a gateway that was away.
+   */
+  setTasks(tasks: readonly HandsTask[]): void {
+    const wanted = new Set(tasks.map((task) => task.id));
+    for (const [id, running] of this.tasks) {
+      if (wanted.has(id)) continue;
+      running.abort.abort(new BowlineError('cancelled', 'called off'));
+      this.tasks.delete(id);
+    }
+    for (const task of tasks) {
+      if (!this.tasks.has(task.id)) this.start(task);
+    }
+    this.observer.look();
+  }
+
+  /** To be called when the fleet changed: running agents are observed, others no longer. */
+  fleetChanged(): void {
+    this.observer.fleetChanged();
+  }
+
+  override dispose(): void {
+    this.disposed = true;
+    for (const { abort } of this.tasks.values()) abort.abort(new BowlineError('cancelled', 'the window was closed'));
+    this.tasks.clear();
+    super.dispose();
+  }
+
+  private start(task: HandsTask): void {
+    const abort = new AbortController();
+    this.tasks.set(task.id, { abort });
+    const sequencer = this.sequencers.get(task.name) ?? new Sequencer();
+    this.sequencers.set(task.name, sequencer);
+    void sequencer.run(async () => {
+      if (abort.signal.aborted) return;
+      try {
+        await this.run(task, abort.signal);
+      } catch (error) {
+        this.failed(task, error, abort.signal);
+      }
+    });
+  }
+
+  private async run(task: HandsTask, signal: AbortSignal): Promise<void> {
+    switch (task.kind) {
+      case 'launch':
+        return this.launch(task, signal);
+      case 'end':
+        return this.end(task);
+      case 'type':
+        return this.type(task, signal);
+    }
+  }
+
+  private async launch(task: Extract<HandsTask, { kind: 'launch' }>, signal: AbortSignal): Promise<void> {
+    const environment = { ...agentBaseEnvironment(this.options.environment), ...task.environment };
+    const program = await findClaude(task.program, environment);
+    await this.tmux.connect();
+    const panes = await this.tmux.listPanes();
+    const already = panes.find((pane) => pane.launchId === task.launchId);
+    if (already !== undefined) {
+      this.launched(task, already);
+      return;
+    }
+    signal.throwIfAborted();
+    const { name, launchId, directory } = task;
+    const argv = [program, ...task.arguments];
+    const former = panes.find((pane) => pane.sessionName === name);
+    if (former !== undefined) await endProcess(former);
+    signal.throwIfAborted();
+    const pane =
+      former === undefined
+        ? await newSession(this.tmux, { name, directory, argv, environment, launchId })
+        : await respawnPane(this.tmux, { paneId: former.paneId, directory, argv, environment, launchId });
+    if (signal.aborted) {
+      // Called off while it started: an unverified launch is never kept.
+      await this.remove(pane);
+      return;
+    }
+    this.launched(task, pane);
+  }
+
+  private launched(task: Extract<HandsTask, { kind: 'launch' }>, pane: PaneInfo): void {
+    const { name, launchId } = task;
+    this.report([{ at: this.now(), kind: 'launched', name, launchId, process: processOf(pane) }]);
+  }
+
+  private async end(task: Extract<HandsTask, { kind: 'end' }>): Promise<void> {
+    const presence = await this.tmux.server.presence();
+    if (presence.kind === 'unknown') throw presence.error;
+    if (presence.kind === 'running') {
+      await this.tmux.connect();
+      const panes = await this.tmux.listPanes();
+      for (const pane of panes.filter(({ sessionName }) => sessionName === task.name)) await this.remove(pane);
+    }
+    const { name, launchId } = task;
+    const exit = { how: 'gone', reading: 'other', detail: 'stopped' } as const;
+    this.report([{ at: this.now(), kind: 'process ended', name, launchId, exit }]);
+  }
+
+  private async remove(pane: PaneInfo): Promise<void> {
+    await endProcess(pane);
+    await killSession(this.tmux, pane.sessionId);
+  }
+
+  private async type(task: Extract<HandsTask, { kind: 'type' }>, signal: AbortSignal): Promise<void> {
+    await this.tmux.connect();
+    const pane = (await this.tmux.listPanes()).find(({ launchId }) => launchId === task.launchId);
+    const stillWanted = (): boolean => !signal.aborted && this.isIdle(task.name, task.launchId);
+    const outcome =
+      pane === undefined || pane.dead
+        ? ({ kind: 'put off', reason: 'the agent is not running' } as const)
+        : await typeLine(this.tmux, pane, task.text, { now: this.now, stillWanted });
+    const { name, server, attemptId } = task;
+    const subject = { at: this.now(), name, server, attemptId };
+    this.report([
+      outcome.kind === 'typed'
+        ? { ...subject, kind: 'rung acted' }
+        : { ...subject, kind: 'rung ended', outcome: 'put off', detail: outcome.reason },
+    ]);
+  }
+
+  private isIdle(name: string, launchId: string): boolean {
+    const agent = this.options.fleet().agents[name];
+    return (
+      agent?.life.kind === 'running' && agent.life.running.launch.id === launchId && agent.activity.kind === 'idle'
+    );
+  }
+
+  private failed(task: HandsTask, error: unknown, signal: AbortSignal): void {
+    if (signal.aborted) return;
+    this.tasks.delete(task.id);
+    const sentence = messageOf(error);
+    const code = error instanceof BowlineError ? error.code : 'internal';
+    this.options.log.error(`task failed: ${task.kind}`, { agent: task.name, code, reason: sentence });
+    const { name } = task;
+    switch (task.kind) {
+      case 'launch':
+        this.report([{ at: this.now(), kind: 'launch failed', name, launchId: task.launchId, code, sentence }]);
+        return;
+      case 'type': {
+        const { server, attemptId } = task;
+        const detail = sentence;
+        this.report([{ at: this.now(), kind: 'rung ended', name, server, attemptId, outcome: 'put off', detail }]);
+        return;
+      }
+      case 'end':
+        // Stays planned: it is tried again with the next set of tasks, or when tmux answers again.
+        return;
+    }
+  }
+
+  private report(facts: readonly HandsFact[]): void {
+    if (!this.disposed && facts.length > 0) this.options.report(facts);
+  }
+
+  /** The variables that an agent's process gets, for finding its files. */
+  private environmentOf(name: string): Record<string, string> {
+    const { settings, agents } = this.options.fleet();
+    return {
+      ...agentBaseEnvironment(this.options.environment),
+      ...settings.environment,
+      ...agents[name]?.configuration.environment,
+    };
+  }
+
+  private setStatus(status: HandsStatus): void {
+    this.currentStatus = status;
+    this.statusEmitter.fire(status);
+  }
+}
+
+function processOf(pane: PaneInfo): PaneProcess {
+  return { tmuxSession: pane.sessionId, pane: pane.paneId, pid: pane.pid };
+}

@@ -1,0 +1,250 @@
+import { Sequencer } from '../../base/async.ts';
+import { messageOf } from '../../base/errors.ts';
+import { DisposableObject } from '../../base/lifecycle.ts';
+import type { Log } from '../../base/log.ts';
+import { readExit } from '../../core/claude/exitReading.ts';
+import type { LiveSession } from '../../core/claude/liveSession.ts';
+import { readScreen } from '../../core/claude/screen.ts';
+import type { ProcessExit } from '../../core/fleet/events.ts';
+import {
+  type ActivityKind,
+  type Agent,
+  type FleetState,
+  runningLaunch,
+  type RunningLaunch,
+} from '../../core/fleet/state.ts';
+import type { PaneInfo } from '../../core/tmux/formats.ts';
+import type { HandsFact } from '../../protocol/fleetEvent.ts';
+import { capturePane, readDeadPane } from '../tmux/paneOperations.ts';
+import type { TmuxClient } from '../tmux/tmuxClient.ts';
+import { liveSessionDirectory, LiveSessionWatcher, readLiveSessionOf } from './liveSessions.ts';
+
+export interface ObserverOptions {
+  readonly tmux: TmuxClient;
+  readonly fleet: () => FleetState;
+  readonly report: (facts: readonly HandsFact[]) => void;
+  readonly environmentOf: (name: string) => Readonly<Record<string, string>>;
+  readonly log: Log;
+  readonly now: () => number;
+}
+
+/** While a launch is not confirmed its screen is looked at this often: a dialog fires no hook. */
+const screenEveryMs = 1_000;
+
+/**
+ * Tells what happens to running agents by itself: ends, dialogs of a launch, activity from live-session files. Ends are
+ * pushed by tmux; absence counts only when tmux proves it.
+ */
+export class Observer extends DisposableObject {
+  private readonly looks = new Sequencer();
+  private readonly liveSessions: LiveSessionWatcher;
+  private screenTimer: ReturnType<typeof setTimeout> | undefined;
+  private connecting = false;
+  private disposed = false;
+
+  constructor(private readonly options: ObserverOptions) {
+    super();
+    const { tmux } = options;
+    this.liveSessions = this._register(
+      new LiveSessionWatcher((directory, pid) => {
+        void this.liveSessionChanged(directory, pid);
+      }),
+    );
+    this._register(
+      tmux.onPanesChanged((panes) => {
+        void this.looks.run(() => this.accept(panes));
+      }),
+    );
+    this._register(
+      tmux.onState((state) => {
+        if (state.kind === 'away' && state.reason === 'no server') this.hostGone(state.error.message);
+      }),
+    );
+  }
+
+  /** Looks at everything once: panes, live-session files, screens of launches that are not confirmed. */
+  look(): void {
+    this.fleetChanged();
+    if (this.running().length > 0) void this.looks.run(() => this.lookNow());
+  }
+
+  /** Observes what runs now. */
+  fleetChanged(): void {
+    if (this.disposed) return;
+    const directories = this.running().flatMap(([agent]) => this.directoryOf(agent) ?? []);
+    this.liveSessions.watchOnly(new Set(directories));
+    this.watchScreens();
+  }
+
+  override dispose(): void {
+    this.disposed = true;
+    clearTimeout(this.screenTimer);
+    super.dispose();
+  }
+
+  private async lookNow(): Promise<void> {
+    const { tmux, log } = this.options;
+    try {
+      if (tmux.state.kind !== 'connected' && !this.connecting) {
+        this.connecting = true;
+        const presence = await tmux.server.presence();
+        if (presence.kind === 'unknown') throw presence.error;
+        if (presence.kind === 'none') {
+          this.hostGone('The tmux server of the fleet is not running.');
+          return;
+        }
+        await tmux.connect();
+      }
+      await this.accept(await tmux.listPanes());
+      await Promise.all(this.running().map(([agent, running]) => this.readActivity(agent, running)));
+    } catch (error) {
+      log.warn('the fleet cannot be looked at now', { reason: messageOf(error) });
+    } finally {
+      this.connecting = false;
+    }
+  }
+
+  /** A complete listing by tmux: what is dead in it has ended, what is missing from it is gone. */
+  private async accept(panes: readonly PaneInfo[]): Promise<void> {
+    for (const [agent, running] of this.running()) {
+      const pane = panes.find(({ launchId }) => launchId === running.launch.id);
+      if (pane !== undefined && !pane.dead) continue;
+      const exit =
+        pane === undefined
+          ? ({ how: 'gone', reading: 'other', detail: 'its tmux pane was closed' } as const)
+          : await this.readEnd(pane);
+      this.report({
+        at: this.options.now(),
+        kind: 'process ended',
+        name: agent.name,
+        launchId: running.launch.id,
+        exit,
+      });
+    }
+  }
+
+  private async readEnd(pane: PaneInfo): Promise<ProcessExit> {
+    const { tmux, log } = this.options;
+    let status = pane.deadStatus;
+    let signal = pane.deadSignal;
+    let lastLines: readonly string[] = [];
+    try {
+      const dead = await readDeadPane(tmux, pane.paneId);
+      status = dead?.deadStatus;
+      signal = dead?.deadSignal;
+      lastLines = await capturePane(tmux, pane.paneId, { styles: 'none', history: 50 });
+    } catch (error) {
+      log.debug('the last words of a process are not readable', { reason: messageOf(error) });
+    }
+    const how =
+      signal !== undefined ? `signal ${signal}` : status !== undefined ? `status ${status}` : 'an unknown status';
+    const { reading, sentence } = readExit({
+      ...(status !== undefined && { status }),
+      ...(signal !== undefined && { signal }),
+      lastLines,
+    });
+    return {
+      how: 'exited',
+      ...(status !== undefined && { status }),
+      ...(signal !== undefined && { signal }),
+      reading,
+      detail: `ended with ${how}${sentence === '' ? '' : `: ${sentence}`}`,
+    };
+  }
+
+  private hostGone(detail: string): void {
+    const at = this.options.now();
+    for (const [agent, running] of this.running()) {
+      const exit = { how: 'host gone', reading: 'other', detail } as const;
+      this.report({ at, kind: 'process ended', name: agent.name, launchId: running.launch.id, exit });
+    }
+  }
+
+  private watchScreens(): void {
+    const waiting = this.running().some(([, running]) => needsScreen(running));
+    if (!waiting || this.screenTimer !== undefined || this.disposed) return;
+    this.screenTimer = setTimeout(() => {
+      void this.readScreens().finally(() => {
+        this.screenTimer = undefined;
+        this.watchScreens();
+      });
+    }, screenEveryMs);
+  }
+
+  private async readScreens(): Promise<void> {
+    if (this.options.tmux.state.kind !== 'connected') return;
+    for (const [agent, running] of this.running()) {
+      if (!needsScreen(running)) continue;
+      try {
+        const lines = await capturePane(this.options.tmux, running.process.pane, { styles: 'escapes' });
+        const reading = readScreen(lines);
+        const dialog = reading.kind === 'dialog' ? reading.dialog : undefined;
+        if (dialog === running.dialog) continue;
+        const subject = { at: this.options.now(), name: agent.name, launchId: running.launch.id };
+        this.report({ ...subject, kind: 'screen read', ...(dialog !== undefined && { dialog }) });
+      } catch (error) {
+        this.options.log.debug('a screen is not readable', { agent: agent.name, reason: messageOf(error) });
+      }
+    }
+  }
+
+  private async liveSessionChanged(directory: string, pid: number): Promise<void> {
+    const session = await readLiveSessionOf(directory, pid);
+    if (session === undefined) return;
+    for (const [agent, running] of this.running()) {
+      if (this.directoryOf(agent) !== directory) continue;
+      if (running.process.pid === pid || agent.session?.id === session.sessionId) {
+        this.reportActivity(agent, running, session);
+      }
+    }
+  }
+
+  private async readActivity(agent: Agent, running: RunningLaunch): Promise<void> {
+    const directory = this.directoryOf(agent);
+    if (directory === undefined) return;
+    const session = await readLiveSessionOf(directory, running.process.pid);
+    if (session !== undefined) this.reportActivity(agent, running, session);
+  }
+
+  private reportActivity(agent: Agent, running: RunningLaunch, session: LiveSession): void {
+    const activity = activityOf(session);
+    if (activity === agent.activity.kind || session.updatedAt <= agent.activity.since) return;
+    const { name } = agent;
+    this.report({
+      at: session.updatedAt,
+      kind: 'activity observed',
+      name,
+      launchId: running.launch.id,
+      activity,
+    });
+  }
+
+  private directoryOf(agent: Agent): string | undefined {
+    return liveSessionDirectory(this.options.environmentOf(agent.name));
+  }
+
+  private running(): readonly (readonly [Agent, RunningLaunch])[] {
+    return Object.values(this.options.fleet().agents).flatMap((agent) => {
+      const running = runningLaunch(agent);
+      return running === undefined ? [] : [[agent, running] as const];
+    });
+  }
+
+  private report(fact: HandsFact): void {
+    if (!this.disposed) this.options.report([fact]);
+  }
+}
+
+function needsScreen(running: RunningLaunch): boolean {
+  return running.confirmedAt === undefined || running.dialog !== undefined;
+}
+
+function activityOf(session: LiveSession): ActivityKind {
+  switch (session.status) {
+    case 'busy':
+    case 'idle':
+      return session.status;
+    case 'waiting':
+      return session.waitingFor?.startsWith('permission') === true ? 'waiting for permission' : 'waiting for input';
+  }
+}
