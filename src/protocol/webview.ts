@@ -5,7 +5,8 @@ const optional = z.exactOptional;
 
 /**
  * What the extension host sends to the Binding Health page. The page draws `view` as it is: a later message replaces an
- * earlier one as a whole. `now` (milliseconds since the epoch) is the time for which it was selected.
+ * earlier one as a whole. `now` (milliseconds since the epoch) is the time for which it was selected. The host's document
+ * has an empty `<main id="app">` for the page, a link to codicon.css (id `vscode-codicon-stylesheet`) and the script.
  */
 export interface HostToWebviewMessage {
   readonly kind: 'view';
