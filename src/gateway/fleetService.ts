@@ -1,0 +1,212 @@
+import { Emitter, type Event } from '../base/events.ts';
+import type { Disposable } from '../base/lifecycle.ts';
+import type { Log } from '../base/log.ts';
+import type { Effect } from '../core/fleet/effects.ts';
+import type { FleetEvent, FleetEventKind } from '../core/fleet/events.ts';
+import { plan } from '../core/fleet/plan.ts';
+import { reduce } from '../core/fleet/reduce.ts';
+import type { FleetState } from '../core/fleet/state.ts';
+import type { Clock, FleetPort } from './ports.ts';
+import { StateWriter, type Urgency } from './stateWriter.ts';
+import { type After, after } from './timer.ts';
+
+/** An event that changed the state. Numbers grow by one, from the state that the gateway started with (0). */
+export interface NumberedEvent {
+  readonly sequence: number;
+  readonly event: FleetEvent;
+}
+
+/** What a {@link FleetService} works with. */
+export interface FleetServiceOptions {
+  readonly state: FleetState;
+  readonly clock: Clock;
+  /** Writes a state durably; see `saveState`. */
+  readonly save: (state: FleetState) => Promise<void>;
+  readonly log: Log;
+  readonly after?: After;
+}
+
+/** A plan that still decides after so many rounds contradicts itself. */
+const roundsAtMost = 50;
+
+/** Lazy: what comes often and is found out anew after a restart; it is written with the next durable change. */
+const urgencies: Readonly<Record<FleetEventKind, Urgency>> = {
+  'epoch started': 'durable',
+  'host resumed': 'lazy',
+  'settings changed': 'durable',
+  'hands changed': 'lazy',
+  noticed: 'durable',
+  'agent created': 'durable',
+  'agent removed': 'durable',
+  'launch requested': 'durable',
+  'stop requested': 'durable',
+  'guard bypassed': 'durable',
+  doubted: 'lazy',
+  launched: 'durable',
+  'launch failed': 'durable',
+  'process ended': 'durable',
+  'screen read': 'durable',
+  'activity observed': 'lazy',
+  'hook reported': 'durable',
+  'mcp initialized': 'durable',
+  'mcp tools listed': 'durable',
+  'mcp proof seen': 'lazy',
+  'mcp stream opened': 'durable',
+  'mcp stream closed': 'durable',
+  'probe sent': 'lazy',
+  'probe answered': 'lazy',
+  'probe failed': 'lazy',
+  'identity fault': 'durable',
+  'context saved': 'durable',
+  'incident opened': 'durable',
+  'incident closed': 'durable',
+  'incident asked': 'durable',
+  'rung started': 'durable',
+  'rung acted': 'durable',
+  'rung ended': 'durable',
+  'agent died': 'durable',
+};
+
+/** The one owner and writer of the fleet's state: folds facts, plans, and tells both to whoever listens. */
+export class FleetService implements FleetPort, Disposable {
+  private readonly events: Emitter<NumberedEvent>;
+  private readonly effectSets: Emitter<readonly Effect[]>;
+  private readonly writer: StateWriter;
+  private readonly after: After;
+  private current: FleetState;
+  private count = 0;
+  private outbox: NumberedEvent[] = [];
+  private telling = false;
+  private planning = false;
+  private planned: readonly Effect[] = [];
+  private wake: Disposable | undefined;
+  private running = false;
+
+  constructor(private readonly options: FleetServiceOptions) {
+    const onListenerError = (error: unknown): void => {
+      options.log.error('a listener of the fleet failed', { reason: String(error) });
+    };
+    this.events = new Emitter<NumberedEvent>(onListenerError);
+    this.effectSets = new Emitter<readonly Effect[]>(onListenerError);
+    this.after = options.after ?? after;
+    this.current = options.state;
+    this.writer = new StateWriter({
+      save: () => options.save(this.current),
+      log: options.log,
+      after: this.after,
+    });
+  }
+
+  get state(): FleetState {
+    return this.current;
+  }
+
+  /** Number of the last event that is in the state. */
+  get sequence(): number {
+    return this.count;
+  }
+
+  /** What is to be in progress now. */
+  get effects(): readonly Effect[] {
+    return this.planned;
+  }
+
+  get onEvent(): Event<NumberedEvent> {
+    return this.events.event;
+  }
+
+  /** The whole new set, whenever its ids changed. */
+  get onEffects(): Event<readonly Effect[]> {
+    return this.effectSets.event;
+  }
+
+  /** Begins to plan; call it once the listeners for effects are there. */
+  start(): void {
+    this.running = true;
+    this.replan();
+  }
+
+  report(event: FleetEvent): void {
+    if (!this.fold(event)) return;
+    this.replan();
+  }
+
+  async reportDurably(event: FleetEvent): Promise<void> {
+    this.report(event);
+    // Also when nothing changed: the same fact may have come before and still be on its way to the disk.
+    await this.writer.flush();
+  }
+
+  /** Resolves when everything reported so far is on disk. */
+  flush(): Promise<void> {
+    return this.writer.flush();
+  }
+
+  dispose(): void {
+    this.running = false;
+    this.wake?.dispose();
+    this.writer.dispose();
+    this.events.dispose();
+    this.effectSets.dispose();
+  }
+
+  private fold(event: FleetEvent): boolean {
+    const next = reduce(this.current, event);
+    if (next === this.current) return false;
+    this.current = next;
+    this.writer.changed(urgencies[event.kind]);
+    this.outbox.push({ sequence: ++this.count, event });
+    this.tell();
+    return true;
+  }
+
+  /** A listener may report: what it reports is told after, so that all listeners see one order. */
+  private tell(): void {
+    if (this.telling) return;
+    this.telling = true;
+    for (let next = this.outbox.shift(); next !== undefined; next = this.outbox.shift()) this.events.fire(next);
+    this.telling = false;
+  }
+
+  private replan(): void {
+    if (!this.running || this.planning) return;
+    this.planning = true;
+    try {
+      this.planUntilSettled();
+    } finally {
+      this.planning = false;
+    }
+  }
+
+  private planUntilSettled(): void {
+    for (let round = 0; round < roundsAtMost; round++) {
+      const before = this.current;
+      const { decisions, effects, wakeAt } = plan(before, this.options.clock());
+      for (const decision of decisions) this.fold(decision);
+      if (this.current !== before) continue;
+      if (decisions.length > 0) this.options.log.error('a decision changed nothing', { kind: decisions[0]?.kind });
+      this.setWake(wakeAt);
+      this.setEffects(effects);
+      // A runner that reports at once has changed the state meanwhile.
+      if (this.state === before) return;
+    }
+    this.options.log.error('planning does not settle', { rounds: roundsAtMost });
+  }
+
+  private setEffects(effects: readonly Effect[]): void {
+    const same =
+      effects.length === this.planned.length && effects.every((effect, index) => effect.id === this.planned[index]?.id);
+    this.planned = effects;
+    if (!same) this.effectSets.fire(effects);
+  }
+
+  private setWake(wakeAt: number | undefined): void {
+    this.wake?.dispose();
+    this.wake =
+      wakeAt === undefined
+        ? undefined
+        : this.after(wakeAt - this.options.clock() + 1, () => {
+            this.replan();
+          });
+  }
+}
