@@ -30,6 +30,8 @@ export function plan(state: FleetState, now: number): Plan {
       const healing = heal(state, agent, server, health, now, wakes);
       decisions.push(...healing.decisions);
       effects.push(...healing.effects);
+      // One restart at a time: the limits of the fleet are judged anew once it is folded in.
+      if (healing.decisions.some(({ kind }) => kind === 'launch requested')) return { decisions, effects };
     }
   }
   const future = wakes.filter((at) => at > now);

@@ -1,6 +1,13 @@
 import { causeText } from '../binding/causes.ts';
 import type { UnboundCause } from '../binding/health.ts';
-import { type Agent, type FleetState, type HealingAttempt, type HealingPolicy, type Incident } from '../fleet/state.ts';
+import {
+  type Agent,
+  currentLaunch,
+  type FleetState,
+  type HealingAttempt,
+  type HealingPolicy,
+  type Incident,
+} from '../fleet/state.ts';
 
 /** Limits of healing (spec, Healing ladder), in milliseconds and counts. */
 export const healingTimes = {
@@ -36,9 +43,11 @@ export function nextMove(state: FleetState, agent: Agent, incident: Incident, ca
   if (policy === 'ask') return { kind: 'ask', detail: causeText(cause).nextStep };
   const retryAt = putOffUntil(incident.attempts);
   if (now < retryAt) return { kind: 'wait', until: retryAt };
-  if (agent.activity.kind !== 'idle') return { kind: 'wait' };
-  if (failures(incident.attempts, 'reconnect') < healingTimes.reconnectTries) return { kind: 'reconnect' };
-  if (failures(incident.attempts, 'resume') < healingTimes.resumeTries) return mayRestart(state, agent, now);
+  const reconnects = failures(incident.attempts, 'reconnect') < healingTimes.reconnectTries;
+  if (reconnects || failures(incident.attempts, 'resume') < healingTimes.resumeTries) {
+    if (agent.activity.kind !== 'idle') return { kind: 'wait' };
+    return reconnects ? { kind: 'reconnect' } : mayRestart(state, agent, now);
+  }
   return { kind: 'ask', detail: 'Reconnecting and resuming did not help. Force a fresh restart, or look at Show Log.' };
 }
 
@@ -58,9 +67,9 @@ export function attemptDeadline(attempt: HealingAttempt): number {
 
 function mayRestart(state: FleetState, agent: Agent, now: number): Move {
   const restarts = (one: Agent): readonly number[] =>
-    [...one.launches.map((ended) => ended.launch), ...(one.life.kind === 'running' ? [one.life.running.launch] : [])]
-      .filter((launch) => launch.cause === 'healing')
-      .map((launch) => launch.requestedAt);
+    [...one.launches.map((ended) => ended.launch), currentLaunch(one)]
+      .filter((launch) => launch?.cause === 'healing')
+      .map((launch) => launch?.requestedAt ?? 0);
   const recent = restarts(agent).filter((at) => now - at < 3600_000);
   if (recent.length >= healingTimes.restartsPerHour) {
     return { kind: 'give up', detail: `crash loop: ${recent.length} restarts within an hour did not help` };

@@ -1,0 +1,86 @@
+import { deepStrictEqual } from 'node:assert/strict';
+import { type Connection, type FleetView, select } from '../../../../src/core/fleet/select.ts';
+import { FleetStory } from '../../../harness/fleetStory.ts';
+
+const connected: Connection = { kind: 'connected' };
+
+function status(view: FleetView): string {
+  return `${view.status.severity}: ${view.status.text}`;
+}
+
+/** Two bound agents. */
+function fleet(version = '2.1.332'): FleetStory {
+  const story = FleetStory.bound(version).create('bo').request('bo').launched('bo');
+  story.hook({ event: 'SessionStart', sessionId: 'session-2' }, 'bo').connect('bo', version);
+  story.probe('answered', 'bo');
+  story.tell({ kind: 'hands changed', holder: 'window-1' });
+  return story;
+}
+
+describe('what a person sees', () => {
+  it('is calm while all is bound', () => {
+    const story = fleet();
+    const view = select(story.state, connected, story.now);
+    deepStrictEqual(
+      [status(view), view.agents.map(({ name, life, worst }) => [name, life, worst]), view.blackouts],
+      [
+        'calm: 2 bound',
+        [
+          ['ada', 'ready', 'bound'],
+          ['bo', 'ready', 'bound'],
+        ],
+        [],
+      ],
+    );
+  });
+
+  it('makes one warning of several agents with one cause, and names them in the status bar', () => {
+    const story = fleet().restartGateway('was closed', 60_000).wait(1_500);
+    const view = select(story.state, connected, story.now);
+    deepStrictEqual(
+      [status(view), view.blackouts.map(({ cause, agents }) => [cause, agents])],
+      ['error: 2 lost tools: ada, bo', [['gateway was away', ['ada', 'bo']]]],
+    );
+  });
+
+  it('says reconnecting at once and error after 2 s, and marks the endpoints', () => {
+    const story = fleet();
+    const away: Connection = { kind: 'away', since: story.now, reason: 'it does not answer' };
+    const soon = select(story.state, away, story.now + 1_999);
+    const later = select(story.state, away, story.now + 2_000);
+    deepStrictEqual(
+      [status(soon), status(later), later.agents.map(({ worst }) => worst), later.blackouts],
+      ['neutral: reconnecting', 'error: gateway down', ['gateway down', 'gateway down'], []],
+    );
+  });
+
+  it('names the blackout while the port is closed, but only for clients that give up', () => {
+    const texts = (['2.1.332', '2.1.160'] as const).map((version) => {
+      const story = fleet(version);
+      const away: Connection = {
+        kind: 'away',
+        since: story.now,
+        refusedSince: story.now,
+        reason: 'the port is closed',
+      };
+      return status(select(story.state, away, story.now + 14_000));
+    });
+    deepStrictEqual(texts, ['error: 2 lost tools: ada, bo', 'error: gateway down']);
+  });
+
+  it('never calls a waiting client lost: the port is open', () => {
+    const story = fleet();
+    const away: Connection = { kind: 'away', since: story.now, reason: 'it does not answer' };
+    deepStrictEqual(select(story.state, away, story.now + 60_000).blackouts, []);
+  });
+
+  it('counts agents that need a person', () => {
+    const story = fleet().create('cy').request('cy').launched('cy');
+    story.tell({ kind: 'screen read', name: 'cy', launchId: 'cy.1', dialog: 'trust' });
+    const view = select(story.state, connected, story.now);
+    deepStrictEqual(
+      [status(view), view.agents[2]?.life, view.agents[2]?.detail],
+      ['warning: 2 bound, 1 need you', 'blocked', 'waits at a dialog (trust): attach and answer it'],
+    );
+  });
+});

@@ -1,0 +1,149 @@
+import { deepStrictEqual } from 'node:assert/strict';
+import { bindingHealth } from '../../../../src/core/binding/health.ts';
+import type { Plan } from '../../../../src/core/fleet/plan.ts';
+import { FleetStory } from '../../../harness/fleetStory.ts';
+
+const server = 'bowline-self';
+
+/** An idle agent whose client gave up while the port was closed. */
+function blackout(): FleetStory {
+  const story = FleetStory.bound().wait(1_000).hook({ event: 'UserPromptSubmit' });
+  return story.wait(1_000).hook({ event: 'Stop' }).restartGateway('was closed', 60_000).wait(1_500);
+}
+
+function effects(plan: Plan): readonly string[] {
+  return plan.effects.map((effect) => (effect.kind === 'type' ? `type ${effect.text}` : effect.kind));
+}
+
+function attempts(story: FleetStory): readonly string[] {
+  return (story.agent().incidents[server]?.attempts ?? []).map(
+    ({ rung, outcome }) => `${rung} ${outcome ?? 'under way'}`,
+  );
+}
+
+/** Reports the reconnect that is under way as typed. */
+function typed(story: FleetStory): FleetStory {
+  const effect = story.settle().effects.find((one) => one.kind === 'type');
+  if (effect?.kind !== 'type') throw new Error('nothing is to be typed');
+  return story.tell({ kind: 'rung acted', name: 'ada', server, attemptId: effect.attemptId });
+}
+
+describe('healing ladder, first form', () => {
+  it('types one reconnect into an idle agent and closes the incident by a proven binding', () => {
+    const story = blackout();
+    const planned = effects(story.settle());
+    typed(story);
+    const whileWaiting = effects(story.settle());
+    story.wait(150).connect();
+    story.probe();
+    const after = story.settle();
+    deepStrictEqual(
+      { planned, whileWaiting, after: effects(after), incidents: story.agent().incidents },
+      { planned: ['type /mcp reconnect bowline-self'], whileWaiting: [], after: [], incidents: {} },
+    );
+  });
+
+  it('tries twice, then resumes by the exact id, then asks', () => {
+    const story = blackout();
+    typed(story).wait(8_000);
+    typed(story).wait(8_000);
+    const launch = story.settle().effects;
+    const resumed = story.agent().life;
+    story.launched('ada', resumed.kind === 'launching' ? resumed.launch.id : '');
+    story.wait(90_000);
+    story.settle();
+    deepStrictEqual(
+      {
+        launch: launch.map((effect) =>
+          effect.kind === 'launch' ? [effect.launch.mode, effect.launch.expectedSessionId] : effect,
+        ),
+        attempts: attempts(story),
+        asked: story.agent().incidents[server]?.asked !== undefined,
+        left: effects(story.settle()),
+      },
+      {
+        launch: [['resume', 'session-1']],
+        attempts: ['reconnect failed', 'reconnect failed', 'resume failed'],
+        asked: true,
+        left: [],
+      },
+    );
+  });
+
+  it('does nothing while the agent works, and goes on when it is idle', () => {
+    const story = blackout().hook({ event: 'UserPromptSubmit' });
+    const busy = effects(story.settle());
+    story.wait(1_000).hook({ event: 'Stop' });
+    deepStrictEqual([busy, effects(story.settle())], [[], ['type /mcp reconnect bowline-self']]);
+  });
+
+  it('does not count a try that was put off, and waits longer each time', () => {
+    const story = blackout();
+    const pauses: number[] = [];
+    for (let round = 0; round < 3; round += 1) {
+      const effect = story.settle().effects.find((one) => one.kind === 'type');
+      if (effect?.kind !== 'type') throw new Error('nothing is to be typed');
+      const { attemptId } = effect;
+      story.tell({
+        kind: 'rung ended',
+        name: 'ada',
+        server,
+        attemptId,
+        outcome: 'put off',
+        detail: 'a person is typing',
+      });
+      const { wakeAt = story.now } = story.settle();
+      pauses.push(wakeAt - story.now);
+      story.wait(wakeAt - story.now);
+    }
+    deepStrictEqual(pauses, [2_000, 4_000, 8_000]);
+  });
+
+  it('leaves causes in the configuration to a person', () => {
+    const story = FleetStory.bound().wait(1);
+    story.tell({ kind: 'identity fault', cause: 'key wrong', name: 'ada', server, detail: 'wrong key' });
+    const planned = story.settle();
+    deepStrictEqual(
+      [planned.effects.filter(({ kind }) => kind !== 'probe'), story.agent().incidents[server]?.asked],
+      [[], story.now],
+    );
+  });
+
+  it('types nothing for a client that dials again by itself', () => {
+    const story = FleetStory.bound('2.1.160').restartGateway('was closed', 60_000).wait(5_000);
+    deepStrictEqual(
+      [effects(story.settle()), bindingHealth(story.agent(), server, story.state.epoch, story.now).state],
+      [[], 'not checkable'],
+    );
+  });
+
+  it('does nothing by itself when the policy is off, and asks when it is ask', () => {
+    const moves = (['off', 'ask'] as const).map((healing) => {
+      const story = blackout();
+      story.tell({ kind: 'settings changed', settings: { ...story.state.settings, healing } });
+      return [effects(story.settle()), story.agent().incidents[server]?.asked !== undefined];
+    });
+    deepStrictEqual(moves, [
+      [[], false],
+      [[], true],
+    ]);
+  });
+
+  it('restarts by healing at most once per 20 s in the fleet', () => {
+    const story = blackout().create('bo').request('bo').launched('bo').hook({ event: 'SessionStart' }, 'bo');
+    story.hook({ event: 'Stop', sessionId: 'session-2' }, 'bo').wait(20_000);
+    for (let round = 0; round < 2; round += 1) {
+      for (const effect of story.settle().effects) {
+        if (effect.kind === 'type') {
+          story.tell({ kind: 'rung acted', name: effect.name, server, attemptId: effect.attemptId });
+        }
+      }
+      story.wait(8_000);
+    }
+    const first = story
+      .settle()
+      .effects.filter(({ kind }) => kind === 'launch')
+      .map(({ name }) => name);
+    deepStrictEqual(first.length, 1);
+  });
+});
