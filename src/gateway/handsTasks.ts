@@ -1,0 +1,87 @@
+import { Sequencer } from '../base/async.ts';
+import { messageOf } from '../base/errors.ts';
+import { Emitter } from '../base/events.ts';
+import { DisposableObject } from '../base/lifecycle.ts';
+import type { Log } from '../base/log.ts';
+import type { Effect, HandsEffect } from '../core/fleet/effects.ts';
+import type { Agent, Launch } from '../core/fleet/state.ts';
+import type { HandsTask } from '../protocol/stream.ts';
+import type { FleetService } from './fleetService.ts';
+import type { Clock } from './ports.ts';
+
+/** What {@link HandsTasks} works with. */
+export interface HandsTasksOptions {
+  readonly fleet: FleetService;
+  readonly clock: Clock;
+  /** Writes the files of a launch and resolves with its task; see `LaunchFiles`. */
+  readonly prepare: (agent: Agent, launch: Launch) => Promise<HandsTask>;
+  readonly log: Log;
+}
+
+/** The effects that are planned for the hands, as tasks with everything that is needed to run them. */
+export class HandsTasks extends DisposableObject {
+  private readonly emitter = this._register(new Emitter<readonly HandsTask[]>());
+  /** A launch's files are written one launch after another: the later one of an agent must win. */
+  private readonly sequencer = new Sequencer();
+  /** By effect id; undefined while its files are being written. */
+  private readonly ready = new Map<string, HandsTask | undefined>();
+
+  /** The whole new set. */
+  readonly onTasks = this.emitter.event;
+
+  constructor(private readonly options: HandsTasksOptions) {
+    super();
+    this._register(
+      options.fleet.onEffects((effects) => {
+        this.follow(effects);
+      }),
+    );
+  }
+
+  /** What shall be in progress now, as far as it is ready to be handed out. */
+  get tasks(): readonly HandsTask[] {
+    return [...this.ready.values()].filter((task) => task !== undefined);
+  }
+
+  private follow(effects: readonly Effect[]): void {
+    const wanted = effects.filter((effect) => effect.kind !== 'probe');
+    const ids = new Set(wanted.map((effect) => effect.id));
+    let changed = false;
+    for (const id of [...this.ready.keys()]) {
+      if (!ids.has(id)) changed = this.ready.delete(id);
+    }
+    for (const effect of wanted) {
+      if (this.ready.has(effect.id)) continue;
+      if (effect.kind === 'launch') {
+        this.ready.set(effect.id, undefined);
+        void this.sequencer.run(() => this.prepare(effect));
+      } else {
+        this.ready.set(effect.id, effect);
+        changed = true;
+      }
+    }
+    if (changed) this.emitter.fire(this.tasks);
+  }
+
+  private async prepare(effect: Extract<HandsEffect, { kind: 'launch' }>): Promise<void> {
+    const { name, launch } = effect;
+    const agent = this.options.fleet.state.agents[name];
+    if (agent === undefined || !this.ready.has(effect.id)) return;
+    try {
+      const task = await this.options.prepare(agent, launch);
+      if (!this.ready.has(effect.id)) return; // called off meanwhile
+      this.ready.set(effect.id, task);
+      this.emitter.fire(this.tasks);
+    } catch (error) {
+      this.options.log.error('the files of a launch cannot be written', { agent: name, reason: messageOf(error) });
+      this.options.fleet.report({
+        at: this.options.clock(),
+        kind: 'launch failed',
+        name,
+        launchId: launch.id,
+        code: 'launch-refused',
+        sentence: `The files for the launch cannot be written (${messageOf(error)}). Mend that and start it again.`,
+      });
+    }
+  }
+}
