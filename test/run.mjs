@@ -43,7 +43,7 @@ const steps = [
 ];
 
 /** What the tools themselves keep in a temporary directory. */
-const toolCaches = /^(tsx-\d+|node-compile-cache|v8-compile-cache-\d+)$/;
+const toolCaches = /^(tsx-\d+|node-compile-cache|v8-compile-cache-\d+|claude-\d+|cc-socks)$/;
 
 /** Steps in their order: all, or the named ones and what they need. */
 function chooseSteps(names) {

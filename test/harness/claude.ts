@@ -16,6 +16,9 @@ export function claudeBinary(version: ClaudeVersion): string {
   return binary;
 }
 
+/** `claude` keeps sockets and caches in its temporary directory and leaves them there (measured, both versions). */
+const temporary = 'tmp';
+
 /** A home directory for {@link prepareClaudeHome}. */
 export interface ClaudeHome {
   readonly home: string;
@@ -37,7 +40,7 @@ export async function prepareClaudeHome({ home, directories, apiKey }: ClaudeHom
     customApiKeyResponses: { approved: [apiKey.slice(-20)], rejected: [] },
     projects: Object.fromEntries(projects) as unknown,
   };
-  await mkdir(home, { recursive: true });
+  await mkdir(path.join(home, temporary), { recursive: true });
   await writeFile(path.join(home, '.claude.json'), JSON.stringify(configuration, null, 2), { mode: 0o600 });
 }
 
@@ -56,10 +59,12 @@ export interface ClaudeSurroundings {
 export function claudeEnvironment({ home, modelUrl, apiKey }: ClaudeSurroundings): Record<string, string> {
   return {
     HOME: home,
+    TMPDIR: path.join(home, temporary),
     ANTHROPIC_BASE_URL: modelUrl,
     ANTHROPIC_API_KEY: apiKey,
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     DISABLE_AUTOUPDATER: '1',
     DISABLE_TELEMETRY: '1',
+    DISABLE_INSTALLATION_CHECKS: '1',
   };
 }
