@@ -75,7 +75,7 @@ class Holder {
     await this.endOrphan();
     await this.claimPort();
     this.writeRecord();
-    replaceFile(join(this.directory, 'port'), `${this.port}\n`);
+    replaceFile(join(this.directory, 'port'), `${this.port}\n`, 'durable');
     this.startChild();
     this.watch();
   }
@@ -234,7 +234,7 @@ class Holder {
     if (!self) throw new Error('cannot read the start time of this process');
     const child = this.child?.pid === undefined ? undefined : identityOf(this.child.pid);
     const { instance, port, startedAt } = this;
-    replaceFile(this.file, `${JSON.stringify({ ...self, instance, port, startedAt, child })}\n`);
+    replaceFile(this.file, `${JSON.stringify({ ...self, instance, port, startedAt, child })}\n`, 'until reboot');
   }
 }
 
@@ -320,10 +320,11 @@ function readText(path: string): string {
   }
 }
 
-function replaceFile(path: string, text: string): void {
+/** Siblings wait for holder.json, which means nothing after a crash of the machine: it does not wait for the disk. */
+function replaceFile(path: string, text: string, life: 'durable' | 'until reboot'): void {
   const temporary = `${path}.${randomBytes(9).toString('hex')}.tmp`;
   try {
-    fs.writeFileSync(temporary, text, { flag: 'wx', mode: 0o600, flush: true });
+    fs.writeFileSync(temporary, text, { flag: 'wx', mode: 0o600, flush: life === 'durable' });
     fs.renameSync(temporary, path);
   } finally {
     fs.rmSync(temporary, { force: true });

@@ -41,11 +41,11 @@ export interface StatePaths {
   readonly gatewayOutput: string;
   /** What the launcher's loop and the holder write to stdout and stderr. */
   readonly holderOutput: string;
-  agent(name: string): AgentPaths;
+  readonly agent: (name: string) => AgentPaths;
   /** The saved context of one agent. */
-  context(agentName: string): string;
+  readonly context: (agentName: string) => string;
   /** One JSONL log, for instance `log('gateway')`. */
-  log(name: string): string;
+  readonly log: (name: string) => string;
 }
 
 /** `sun_path` holds 108 bytes on Linux and 104 on macOS; tmux adds a suffix while it creates the socket. */

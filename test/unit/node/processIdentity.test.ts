@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { isSameProcess, parseProcStat, processIdentity } from '../../../src/node/processIdentity.ts';
+import { waitFor } from '../../harness/waitFor.ts';
+
+describe('processIdentity', () => {
+  it('reads state and start time behind any name', () => {
+    const rest = (state: string): string => `${state} 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20 21`;
+    assert.deepStrictEqual(
+      [
+        parseProcStat(`12 (node) ${rest('S')}\n`),
+        parseProcStat(`12 (a b) S 1 (x)) (1 2) 3) ${rest('Z')}`),
+        parseProcStat(`12 (() ${rest('R')}`),
+        parseProcStat('12 (node) S 1'),
+        parseProcStat(''),
+      ],
+      [
+        { state: 'S', startTicks: '4711' },
+        { state: 'Z', startTicks: '4711' },
+        { state: 'R', startTicks: '4711' },
+        undefined,
+        undefined,
+      ],
+    );
+  });
+
+  it('knows a living process, a later one under its pid, and a dead one', async () => {
+    const child = spawn('sleep', ['60'], { stdio: 'ignore' });
+    const pid = child.pid ?? 0;
+    const identity = await processIdentity(pid);
+    assert.ok(identity);
+    const alive = await isSameProcess(identity);
+    const later = await isSameProcess({ pid, startTime: `${identity.startTime}1` });
+    const otherMethod = await isSameProcess({ pid, startTime: 'other:1' });
+    child.kill('SIGKILL');
+    await waitFor('the end of the process', () => child.signalCode);
+    assert.deepStrictEqual(
+      { alive, later, otherMethod, dead: await isSameProcess(identity), none: await processIdentity(pid) },
+      { alive: 'alive', later: 'gone', otherMethod: 'unknown', dead: 'gone', none: undefined },
+    );
+  });
+
+  it('counts a zombie as gone', async () => {
+    // The shell becomes `sleep`, which never reaps the child that the shell started.
+    const parent = spawn('sh', ['-c', 'sh -c "exit 0" & echo $!; exec sleep 60'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    try {
+      let output = '';
+      parent.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+      const pid = await waitFor('the pid', () => Number(output) || undefined);
+      await waitFor('the zombie', async () => !(await processIdentity(pid)));
+      process.kill(pid, 0);
+    } finally {
+      parent.kill('SIGKILL');
+    }
+  });
+
+  it('takes no nonsense for a process', async () => {
+    assert.deepStrictEqual(
+      await Promise.all([0, -1, 1.5, Number.NaN, 2 ** 30].map((pid) => isSameProcess({ pid, startTime: 'proc:x:1' }))),
+      ['gone', 'gone', 'gone', 'gone', 'gone'],
+    );
+  });
+});
