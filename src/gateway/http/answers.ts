@@ -1,0 +1,37 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+
+/** Answers with JSON and ends the response. Does nothing when the other end is gone. */
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  value: unknown,
+  headers: OutgoingHttpHeaders = {},
+): void {
+  if (response.headersSent || response.destroyed) return;
+  const body = Buffer.from(JSON.stringify(value));
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': body.length,
+    'cache-control': 'no-store',
+    ...headers,
+  });
+  response.end(body);
+}
+
+/** Answers with `{error: {code, sentence}}`: the code is stable, the sentence is for a person. */
+export function sendError(
+  response: ServerResponse,
+  status: number,
+  code: string,
+  sentence: string,
+  headers: OutgoingHttpHeaders = {},
+): void {
+  sendJson(response, status, { error: { code, sentence } }, headers);
+}
+
+/** Answers with a status that has no body (202, 204). */
+export function sendEmpty(response: ServerResponse, status: number): void {
+  if (response.headersSent || response.destroyed) return;
+  response.writeHead(status, status === 204 ? {} : { 'content-length': 0 });
+  response.end();
+}

@@ -1,0 +1,326 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { z } from 'zod';
+import { messageOf } from '../../base/errors.ts';
+import { DisposableObject, toDisposable } from '../../base/lifecycle.ts';
+import type { Log } from '../../base/log.ts';
+import { streamGoneForGood } from '../../core/binding/health.ts';
+import { liveLaunchIds } from '../../core/fleet/state.ts';
+import { sendEmpty, sendJson } from '../http/answers.ts';
+import { readBody } from '../http/body.ts';
+import type { AgentKeys, Clock, FleetPort } from '../ports.ts';
+import type { EndpointServer } from './endpointServer.ts';
+import { type IdentityReading, readIdentity } from './identity.ts';
+import { type JsonRpcRequest, readMessage, type RequestId, rpcCodes, rpcError } from './jsonRpc.ts';
+import { Ledger } from './ledger.ts';
+import type { Prober } from './prober.ts';
+import { ServerChannel } from './serverChannel.ts';
+import type { EndedBecause, SessionRecord } from './sessionFile.ts';
+import { sessionDigest, type SessionStore } from './sessionStore.ts';
+import { sameEndpoint, type StandingStreams } from './standingStreams.ts';
+
+/** Revisions with sessions and a standing stream, newest first: the first is offered to a client that wants another. */
+const protocolVersions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
+
+/**
+ * Sessions that one launch may hold of one endpoint. A client leaves its former ones without a DELETE at each reconnect,
+ * and uses two at once at times (measured, claude 2.1.160).
+ */
+const sessionsPerEndpoint = 8;
+
+const initializeSchema = z.object({
+  protocolVersion: z.string(),
+  clientInfo: z.object({ name: z.string(), version: z.string() }),
+});
+
+export interface McpEndpointOptions {
+  readonly fleet: FleetPort;
+  readonly keys: Pick<AgentKeys, 'ownerOf'>;
+  readonly sessions: SessionStore;
+  readonly streams: StandingStreams;
+  readonly prober: Prober;
+  readonly servers: readonly EndpointServer[];
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** An identified request on its way. */
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly server: EndpointServer;
+  readonly agent: string;
+  readonly launchId: string;
+}
+
+/**
+ * `/mcp/<server>`: MCP over streamable HTTP for the revisions 2024-11-05 to 2025-11-25, with sessions that outlive the
+ * gateway. The stateless family (2026-07-28) would branch off at `server/discover`, which is declined.
+ */
+export class McpEndpoint extends DisposableObject {
+  private readonly servers: ReadonlyMap<string, EndpointServer>;
+  private readonly ledger: Ledger;
+  private readonly channels = new Map<string, ServerChannel>();
+  /** Sessions that had a stream in this run of the gateway. */
+  private readonly streamed = new Set<string>();
+
+  constructor(private readonly options: McpEndpointOptions) {
+    super();
+    this.servers = new Map(options.servers.map((server) => [server.name, server]));
+    this.ledger = new Ledger(options.fleet, options.clock);
+    this._register(
+      toDisposable(() => {
+        for (const channel of this.channels.values()) channel.dispose();
+        this.channels.clear();
+      }),
+    );
+  }
+
+  /**
+   * Serves one request for `server` (the decoded path segment). The caller has checked Host and Origin. Never rejects;
+   * every answer is JSON or an event stream.
+   */
+  async handle(request: IncomingMessage, response: ServerResponse, server: string): Promise<void> {
+    try {
+      await this.route(request, response, server);
+    } catch (error) {
+      this.options.log.error('MCP request failed', { server, reason: messageOf(error) });
+      sendJson(response, 500, rpcError(null, rpcCodes.internalError, 'Internal error of the Bowline gateway'));
+    }
+  }
+
+  /** Ends the sessions of launches that are over. To be called after such a change; safe at any time. */
+  prune(): void {
+    const { fleet, sessions } = this.options;
+    const over = sessions.all().filter(({ agent: name, launchId }) => {
+      const agent = Object.hasOwn(fleet.state.agents, name) ? fleet.state.agents[name] : undefined;
+      return agent === undefined || !liveLaunchIds(agent).includes(launchId);
+    });
+    void this.end(over, 'launch over');
+  }
+
+  private async route(request: IncomingMessage, response: ServerResponse, name: string): Promise<void> {
+    const { method } = request;
+    if (method !== 'POST' && method !== 'GET' && method !== 'DELETE') {
+      const answer = rpcError(null, rpcCodes.badRequest, 'Method not allowed: use POST, GET or DELETE');
+      sendJson(response, 405, answer, { allow: 'GET, POST, DELETE' });
+      return;
+    }
+    const identity = this.identify(request, name);
+    const server = this.servers.get(name);
+    if (identity.kind === 'fault') {
+      this.ledger.fault(identity, name, server === undefined ? 'not served' : 'served');
+      const { status, cause, sentence, nextStep } = identity;
+      const text = `Bowline: ${sentence} ${nextStep}`;
+      sendJson(response, status, rpcError(null, rpcCodes.badRequest, text, { cause, nextStep }));
+      return;
+    }
+    if (server === undefined) throw new Error('identified for a server that is not there');
+    const exchange = { request, response, server, agent: identity.agent.name, launchId: identity.launchId };
+    switch (method) {
+      case 'POST':
+        await this.post(exchange);
+        break;
+      case 'GET':
+        this.get(exchange);
+        break;
+      case 'DELETE':
+        await this.delete(exchange);
+        break;
+    }
+  }
+
+  private identify(request: IncomingMessage, server: string): IdentityReading {
+    const { fleet, keys, sessions } = this.options;
+    const sessionId = header(request, 'mcp-session-id');
+    return readIdentity(
+      {
+        name: header(request, 'x-agent-name'),
+        launch: header(request, 'x-agent-launch'),
+        authorization: request.headers.authorization,
+      },
+      server,
+      {
+        agents: fleet.state.agents,
+        ownerOf: (key) => keys.ownerOf(key),
+        serves: (one) => this.servers.has(one),
+        sessionOwner: sessionId === undefined ? undefined : sessions.get(sessionId)?.agent,
+      },
+    );
+  }
+
+  private async post(exchange: Exchange): Promise<void> {
+    const { response } = exchange;
+    const reading = await readBody(exchange.request);
+    if (reading.kind === 'aborted') return;
+    if (reading.kind === 'too large') {
+      const answer = rpcError(null, rpcCodes.invalidRequest, 'Bowline takes messages of at most 16 MB');
+      sendJson(response, 413, answer, { connection: 'close' });
+      return;
+    }
+    const read = readMessage(reading.body);
+    if (read.kind === 'damaged') {
+      sendJson(response, 400, rpcError(null, read.code, read.sentence));
+      return;
+    }
+    if (read.kind === 'request' && read.message.method === 'initialize') {
+      await this.initialize(exchange, read.message);
+      return;
+    }
+    if (read.kind === 'request' && read.message.method === 'server/discover') {
+      // Today's Claude then goes on with 2025-11-25 (measured, claude 2.1.332).
+      sendJson(response, 200, rpcError(read.message.id, rpcCodes.methodNotFound, 'Method not found'));
+      return;
+    }
+    const id = read.kind === 'request' ? read.message.id : null;
+    const session = this.findSession(exchange, id);
+    if (session === undefined || !this.checkRevision(exchange, id)) return;
+    if (read.kind === 'request') {
+      await this.call(exchange, session, read.message);
+      return;
+    }
+    this.ledger.proof(session);
+    sendEmpty(response, 202);
+    if (read.kind === 'response' && this.options.prober.answer(session, read.message.id)) return;
+    this.channelOf(session, exchange.server).notify(read.message);
+  }
+
+  /** Always opens a new session, whatever id the request names. On disk before the client learns its id. */
+  private async initialize(exchange: Exchange, message: JsonRpcRequest): Promise<void> {
+    const { response, server, agent, launchId } = exchange;
+    const params = initializeSchema.safeParse(message.params);
+    if (!params.success) {
+      const answer = rpcError(message.id, rpcCodes.invalidParams, 'Invalid params: protocolVersion, clientInfo');
+      sendJson(response, 200, answer);
+      return;
+    }
+    const wanted = protocolVersions.find((version) => version === params.data.protocolVersion);
+    const session = await this.options.sessions.add({
+      agent,
+      launchId,
+      server: server.name,
+      protocolVersion: wanted ?? protocolVersions[0],
+      client: {
+        name: params.data.clientInfo.name.slice(0, 100),
+        version: params.data.clientInfo.version.slice(0, 100),
+      },
+      createdAt: this.options.clock(),
+    });
+    this.ledger.initialized(session);
+    const result = { protocolVersion: session.protocolVersion, ...server.introduction };
+    sendJson(response, 200, { jsonrpc: '2.0', id: message.id, result }, { 'mcp-session-id': session.id });
+    this.limitSessions(session);
+  }
+
+  private async call(exchange: Exchange, session: SessionRecord, message: JsonRpcRequest): Promise<void> {
+    const { response } = exchange;
+    if (this.shouldDialAnew(session)) {
+      this.options.log.info('MCP session ended so that an old client opens a stream again', {
+        agent: session.agent,
+        server: session.server,
+        session: sessionDigest(session.id),
+      });
+      void this.end([session], 'stream gone for good');
+      this.refuseSession(exchange, message.id);
+      return;
+    }
+    this.ledger.proof(session);
+    const answer = await this.channelOf(session, exchange.server).request(message);
+    if (message.method === 'tools/list' && 'result' in answer) this.ledger.toolsListed(session);
+    sendJson(response, 200, answer);
+  }
+
+  private get(exchange: Exchange): void {
+    const session = this.findSession(exchange, null);
+    if (session === undefined || !this.checkRevision(exchange, null)) return;
+    this.streamed.add(session.id);
+    this.options.streams.open(session, exchange.request, exchange.response);
+  }
+
+  private async delete(exchange: Exchange): Promise<void> {
+    const session = this.findSession(exchange, null);
+    if (session === undefined) return;
+    await this.end([session], 'deleted by the client');
+    sendEmpty(exchange.response, 204);
+  }
+
+  /** The session that the request names, if it is this caller's; else answers 400 or 404. */
+  private findSession(exchange: Exchange, id: RequestId | null): SessionRecord | undefined {
+    const sessionId = header(exchange.request, 'mcp-session-id');
+    if (sessionId === undefined || sessionId === '') {
+      const answer = rpcError(id, rpcCodes.badRequest, 'Bad Request: the Mcp-Session-Id header is missing');
+      sendJson(exchange.response, 400, answer);
+      return undefined;
+    }
+    const session = this.options.sessions.get(sessionId);
+    const { agent, launchId, server } = exchange;
+    if (session === undefined || !sameEndpoint(session, { agent, launchId, server: server.name })) {
+      this.refuseSession(exchange, id);
+      return undefined;
+    }
+    return session;
+  }
+
+  private refuseSession(exchange: Exchange, id: RequestId | null): void {
+    sendJson(exchange.response, 404, rpcError(id, rpcCodes.sessionNotFound, 'Session not found'));
+  }
+
+  private checkRevision(exchange: Exchange, id: RequestId | null): boolean {
+    const version = header(exchange.request, 'mcp-protocol-version');
+    if (version === undefined || protocolVersions.some((known) => known === version)) return true;
+    const sentence = `Bad Request: unsupported protocol version (supported: ${protocolVersions.join(', ')})`;
+    sendJson(exchange.response, 400, rpcError(id, rpcCodes.badRequest, sentence));
+    return false;
+  }
+
+  /**
+   * An old client that lost its stream keeps calling under its session id and never opens a stream again; a 404 makes it
+   * initialise anew, repeat the call and open one, unseen by model and person (measured, claude 2.1.160). Only for a
+   * session that had a stream: one that this answer brought about is never ended in its turn.
+   */
+  private shouldDialAnew(session: SessionRecord): boolean {
+    const { fleet, clock, streams } = this.options;
+    const { epoch, agents } = fleet.state;
+    const record = agents[session.agent]?.bindings[session.server];
+    if (epoch === undefined || record?.launchId !== session.launchId || streams.has(session.id)) return false;
+    const hadStream = this.streamed.has(session.id) || session.createdAt < epoch.startedAt;
+    return hadStream && streamGoneForGood(record, epoch, clock());
+  }
+
+  private limitSessions(latest: SessionRecord): void {
+    const { sessions, streams } = this.options;
+    const spare = sessions.all().filter((one) => sameEndpoint(one, latest) && !streams.has(one.id) && one !== latest);
+    void this.end(spare.slice(0, Math.max(0, spare.length + 1 - sessionsPerEndpoint)), 'too many');
+  }
+
+  private async end(sessions: readonly SessionRecord[], reason: EndedBecause): Promise<void> {
+    if (sessions.length === 0) return;
+    const written = this.options.sessions.end(
+      sessions.map(({ id }) => id),
+      reason,
+    );
+    for (const { id } of sessions) {
+      this.streamed.delete(id);
+      this.channels.get(id)?.dispose();
+      this.channels.delete(id);
+      this.options.streams.close(id);
+    }
+    await written;
+  }
+
+  /** The session's way to its server, opened on first use: also for a session of an earlier run, and only once. */
+  private channelOf(session: SessionRecord, server: EndpointServer): ServerChannel {
+    const open = this.channels.get(session.id);
+    if (open !== undefined) return open;
+    const { agent, launchId } = session;
+    const channel = new ServerChannel(server, { agent, launchId }, (message) => {
+      this.options.streams.send(session.id, message);
+    });
+    this.channels.set(session.id, channel);
+    return channel;
+  }
+}
+
+function header(request: IncomingMessage, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value.join(', ') : value;
+}

@@ -1,0 +1,96 @@
+import { liveLaunchIds } from '../../core/fleet/state.ts';
+import type { Clock, FleetPort } from '../ports.ts';
+import type { IdentityFault } from './identity.ts';
+import type { SessionRecord } from './sessionFile.ts';
+import { sessionDigest } from './sessionStore.ts';
+
+/** Between two reports of mere proof for one endpoint, and of the same fault, in milliseconds. */
+const reportEvery = 5_000;
+
+/** How many kinds of fault are remembered for the limit. */
+const faultsKept = 1_000;
+
+interface ReportedProof {
+  readonly at: number;
+  readonly launchId: string;
+  readonly epoch: string | undefined;
+}
+
+/** Turns what the endpoint sees into facts for the fleet, few enough for a busy agent or a client gone wild. */
+export class Ledger {
+  private readonly proofs = new Map<string, ReportedProof>();
+  private readonly faults = new Map<string, number>();
+  private readonly lastFaults = new Map<string, number>();
+
+  constructor(
+    private readonly fleet: FleetPort,
+    private readonly clock: Clock,
+  ) {}
+
+  initialized(session: SessionRecord): void {
+    const { client, protocolVersion } = session;
+    const subject = this.subject(session);
+    this.fleet.report({ ...subject, kind: 'mcp initialized', client: { ...client, protocolVersion } });
+  }
+
+  toolsListed(session: SessionRecord): void {
+    this.fleet.report({ ...this.subject(session), kind: 'mcp tools listed' });
+  }
+
+  /** A request of this session was authenticated. */
+  proof(session: SessionRecord): void {
+    const now = this.clock();
+    const key = keyOf(session.agent, session.server);
+    const former = this.proofs.get(key);
+    const told =
+      former !== undefined &&
+      former.launchId === session.launchId &&
+      former.epoch === this.fleet.state.epoch?.id &&
+      // A proof ends a fault: the first one after it is told at once.
+      former.at > (this.lastFaults.get(key) ?? -Infinity) &&
+      Math.abs(now - former.at) < reportEvery;
+    if (told) return;
+    this.fleet.report({ ...this.subject(session), kind: 'mcp proof seen' });
+  }
+
+  /** A request was refused. `known`: whether the gateway serves something of this name; other names are not repeated. */
+  fault(fault: IdentityFault, server: string, known: 'served' | 'not served'): void {
+    const now = this.clock();
+    const { attributedTo } = fault;
+    const key = JSON.stringify([fault.cause, attributedTo, known === 'served' && server]);
+    const former = this.faults.get(key);
+    if (former !== undefined && Math.abs(now - former) < reportEvery) return;
+    this.faults.delete(key);
+    this.faults.set(key, now);
+    for (const oldest of [...this.faults.keys()].slice(0, -faultsKept)) this.faults.delete(oldest);
+    const agent = attributedTo === undefined ? undefined : this.fleet.state.agents[attributedTo];
+    // Without a live launch there is no binding to fault: then the fault is shown for the fleet.
+    const bound = known === 'served' && agent !== undefined && liveLaunchIds(agent).length > 0;
+    if (bound) this.lastFaults.set(keyOf(agent.name, server), now);
+    this.fleet.report({
+      at: now,
+      kind: 'identity fault',
+      cause: fault.cause,
+      ...(attributedTo !== undefined && { name: attributedTo }),
+      ...(bound && { server }),
+      detail: fault.sentence,
+    });
+  }
+
+  private subject(session: SessionRecord): {
+    readonly at: number;
+    readonly name: string;
+    readonly server: string;
+    readonly launchId: string;
+    readonly session: string;
+  } {
+    const at = this.clock();
+    const { agent: name, server, launchId } = session;
+    this.proofs.set(keyOf(name, server), { at, launchId, epoch: this.fleet.state.epoch?.id });
+    return { at, name, server, launchId, session: sessionDigest(session.id) };
+  }
+}
+
+function keyOf(agent: string, server: string): string {
+  return JSON.stringify([agent, server]);
+}

@@ -1,0 +1,126 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Emitter } from '../../base/events.ts';
+import type { Disposable } from '../../base/lifecycle.ts';
+import type { Clock, FleetPort } from '../ports.ts';
+import type { JsonRpcMessage } from './jsonRpc.ts';
+import type { SessionRecord } from './sessionFile.ts';
+import { sessionDigest } from './sessionStore.ts';
+
+/** One open GET stream. */
+export interface StandingStream {
+  readonly session: SessionRecord;
+  readonly response: ServerResponse;
+}
+
+/** Which (agent, server, launch) a stream or session belongs to. */
+export type EndpointOf = Pick<SessionRecord, 'agent' | 'server' | 'launchId'>;
+
+export interface StandingStreamsOptions {
+  readonly fleet: FleetPort;
+  readonly clock: Clock;
+  /** A stream that is idle for 70 s must stay open; some proxies and clients drop one after 30 s. Default 20 s. */
+  readonly commentEveryMs?: number;
+}
+
+/**
+ * The standing GET streams, at most one per MCP session, oldest first. One launch may own two sessions with a stream each
+ * (measured, claude 2.1.160): the endpoint's stream is closed when the last of them is.
+ */
+export class StandingStreams implements Disposable {
+  private readonly streams = new Map<string, StandingStream>();
+  private readonly closed = new Emitter<StandingStream>();
+  private readonly comments: ReturnType<typeof setInterval>;
+  private disposed = false;
+
+  /** Fires after the closing was reported. */
+  readonly onDidClose = this.closed.event;
+
+  constructor(private readonly options: StandingStreamsOptions) {
+    this.comments = setInterval(() => {
+      for (const { response } of this.streams.values()) response.write(': still here\n\n');
+    }, options.commentEveryMs ?? 20_000);
+  }
+
+  /** Makes `response` the session's stream. A former one is ended: the client has the new one. */
+  open(session: SessionRecord, request: IncomingMessage, response: ServerResponse): void {
+    const stream = { session, response };
+    const former = this.streams.get(session.id);
+    this.streams.delete(session.id);
+    this.streams.set(session.id, stream);
+    request.socket.setKeepAlive(true, 15_000);
+    response.on('error', () => undefined);
+    response.on('close', () => {
+      this.dropped(stream);
+    });
+    response.writeHead(200, {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-cache, no-transform',
+      'mcp-session-id': session.id,
+    });
+    response.write(': open\n\n');
+    if (former !== undefined) {
+      former.response.end();
+      this.closed.fire(former);
+    }
+    this.options.fleet.report({ ...this.eventOf(session), kind: 'mcp stream opened' });
+  }
+
+  /** Sends a message on the session's stream. False: it has none. */
+  send(sessionId: string, message: JsonRpcMessage): boolean {
+    const stream = this.streams.get(sessionId);
+    if (stream === undefined) return false;
+    stream.response.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
+    return true;
+  }
+
+  /** The stream opened last for this endpoint. */
+  newest(endpoint: EndpointOf): StandingStream | undefined {
+    return [...this.streams.values()].reverse().find(({ session }) => sameEndpoint(session, endpoint));
+  }
+
+  has(sessionId: string): boolean {
+    return this.streams.has(sessionId);
+  }
+
+  /** Ends the stream of a session that is over. */
+  close(sessionId: string): void {
+    const stream = this.streams.get(sessionId);
+    if (stream === undefined) return;
+    stream.response.end();
+    this.dropped(stream);
+  }
+
+  /** Ends all streams without reporting it: the run of the gateway ends, not the clients. */
+  dispose(): void {
+    this.disposed = true;
+    clearInterval(this.comments);
+    for (const { response } of this.streams.values()) response.end();
+    this.streams.clear();
+    this.closed.dispose();
+  }
+
+  private dropped(stream: StandingStream): void {
+    const { session } = stream;
+    if (this.disposed || this.streams.get(session.id) !== stream) return;
+    this.streams.delete(session.id);
+    if (this.newest(session) === undefined) {
+      this.options.fleet.report({ ...this.eventOf(session), kind: 'mcp stream closed' });
+    }
+    this.closed.fire(stream);
+  }
+
+  private eventOf(session: SessionRecord): {
+    readonly at: number;
+    readonly name: string;
+    readonly server: string;
+    readonly launchId: string;
+    readonly session: string;
+  } {
+    const { agent: name, server, launchId } = session;
+    return { at: this.options.clock(), name, server, launchId, session: sessionDigest(session.id) };
+  }
+}
+
+export function sameEndpoint(left: EndpointOf, right: EndpointOf): boolean {
+  return left.agent === right.agent && left.server === right.server && left.launchId === right.launchId;
+}
