@@ -44,7 +44,7 @@ export interface DemoFleet {
    * for a gateway that answers; rejects with status and body if the answer is an error.
    */
   request(method: 'GET' | 'POST', pathname: string, options?: RequestOptions): Promise<unknown>;
-  /** Creates both agents. */
+  /** Creates both agents, as soon as the gateway has the window's settings: it would start another `claude` before. */
   createAgents(options?: { readonly timeoutMs?: number }): Promise<void>;
   /** Ends everything that runs in or for this directory, the gateway and tmux included, and removes it. */
   dispose(): Promise<void>;
@@ -58,6 +58,9 @@ interface RequestOptions {
 
 /** The part of `endpoint.json` that a script needs (spec, 'Gateway', admin API). */
 const endpointSchema = z.object({ port: z.int(), token: z.string() });
+
+/** The part of `GET /agents` that tells which `claude` the gateway would start. */
+const fleetSchema = z.object({ state: z.object({ settings: z.object({ claudePath: z.string() }) }) });
 
 const manifestSchema = z.object({ publisher: z.string(), name: z.string(), version: z.string() });
 
@@ -103,17 +106,22 @@ export async function prepareDemoFleet(claude: DemoClaude): Promise<DemoFleet> {
     await linkExtension(below('extensions'));
     const workspace = below('work/fleet.code-workspace');
     await writeFile(workspace, JSON.stringify({ folders: agents.map(({ name }) => ({ path: name })) }));
+    const settings = await claudeSettings(claude, { home: below('home'), agents, model });
     return {
       workspace,
       agents,
       stateDirectory,
       userDataDirectory: below('data'),
       extensionsDirectory: below('extensions'),
-      settings: await claudeSettings(claude, { home: below('home'), agents, model }),
+      settings,
       environment: { BOWLINE_HOME: stateDirectory, TMPDIR: below('tmp') },
       model,
       request,
       createAgents: async (options = {}) => {
+        const { 'bowline.claudePath': claudePath = 'claude' } = settings;
+        const hasSettings = async (): Promise<boolean> =>
+          fleetSchema.parse(await request('GET', '/agents', options)).state.settings.claudePath === claudePath;
+        await waitFor("the window's settings to reach the gateway", hasSettings, { timeoutMs: 60_000, ...options });
         for (const body of agents) await request('POST', '/agents', { body, ...options });
       },
       dispose,
