@@ -40,6 +40,13 @@ const steps = [
     needs: ['build'],
     limit: 5,
   },
+  {
+    name: 'stories',
+    command: [node, '--import', 'tsx', 'test/stories/run.ts'],
+    tests: true,
+    needs: ['build'],
+    limit: 15,
+  },
 ];
 
 /** What the tools themselves keep in a temporary directory. */
