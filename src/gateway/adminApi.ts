@@ -1,0 +1,202 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { z } from 'zod';
+import { BowlineError, type ErrorCode, messageOf } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import { select } from '../core/fleet/select.ts';
+import { type Command, commandSchema } from '../protocol/commands.ts';
+import type { Commands } from './commands.ts';
+import type { EventStreams } from './eventStreams.ts';
+import type { FleetService } from './fleetService.ts';
+import { sendEmpty, sendError, sendJson } from './http/answers.ts';
+import { readBody } from './http/body.ts';
+import { bearerToken, equalSecrets } from './http/checks.ts';
+import type { Clock } from './ports.ts';
+
+/** What {@link AdminApi} works with. */
+export interface AdminApiOptions {
+  readonly fleet: FleetService;
+  readonly commands: Commands;
+  readonly events: EventStreams;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Bearer token of the endpoint file. */
+  readonly token: string;
+}
+
+/** What names the caller in the audit: the API has one token for all scripts. */
+const caller = 'admin API';
+const largestBody = 1024 * 1024;
+
+const statuses: Readonly<Partial<Record<ErrorCode, number>>> = {
+  'bad-request': 400,
+  'name-invalid': 400,
+  'directory-missing': 400,
+  'unknown-agent': 404,
+  'name-taken': 409,
+  'not-running': 409,
+  'already-running': 409,
+  'guard-blocked': 409,
+  'launch-refused': 409,
+};
+
+const restartSchema = z.object({
+  mode: z.enum(['resume', 'fresh']).default('resume'),
+  bypassGuard: z.boolean().default(false),
+  reason: z.string().max(1_000).exactOptional(),
+});
+const reconnectSchema = z.object({ server: z.string().max(100) });
+
+/** The HTTP API for scripts. Every route but `/health` wants the bearer token; errors are `{error: {code, sentence}}`. */
+export class AdminApi {
+  constructor(private readonly options: AdminApiOptions) {}
+
+  /** Whether a request may use the API (also the stream of the windows). */
+  authorizes(request: IncomingMessage): boolean {
+    const token = bearerToken(request.headers.authorization);
+    return token !== undefined && equalSecrets(token, this.options.token);
+  }
+
+  /** Answers a request whose edges are checked. Never rejects. */
+  async handle(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
+    try {
+      await this.route(request, response, url);
+    } catch (error) {
+      if (error instanceof BowlineError) {
+        sendError(response, statuses[error.code] ?? 500, error.code, error.message);
+        return;
+      }
+      this.options.log.error('a request failed', { path: url.pathname, reason: messageOf(error) });
+      sendError(response, 500, 'internal', `The gateway failed (${messageOf(error)}). Its log tells more.`);
+    }
+  }
+
+  private async route(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
+    const { fleet, clock } = this.options;
+    const { method = 'GET' } = request;
+    if (url.pathname === '/health') {
+      if (method !== 'GET') refuseMethod(response, 'GET');
+      else sendJson(response, 200, { product: 'bowline', epoch: fleet.state.epoch?.id });
+      return;
+    }
+    if (!this.authorizes(request)) {
+      const sentence = 'The token is missing or wrong. It stands in endpoint.json of the state directory.';
+      sendError(response, 401, 'unauthorized', sentence, { 'www-authenticate': 'Bearer' });
+      return;
+    }
+    const [first, second, third, ...rest] = segmentsOf(url);
+    if (first === 'agents' && second !== undefined && rest.length === 0) {
+      await this.agentRoute(request, response, method, second, third);
+    } else if (url.pathname === '/agents') {
+      await this.agentsRoute(request, response, method);
+    } else if (url.pathname === '/events') {
+      if (method !== 'GET') refuseMethod(response, 'GET');
+      else this.options.events.serve(response);
+    } else if (url.pathname === '/host/resumed') {
+      if (method !== 'POST') {
+        refuseMethod(response, 'POST');
+        return;
+      }
+      fleet.report({ at: clock(), kind: 'host resumed' });
+      sendEmpty(response, 204);
+    } else {
+      sendError(response, 404, 'unknown-route', `The gateway has no ${url.pathname.slice(0, 200)}.`);
+    }
+  }
+
+  private async agentsRoute(request: IncomingMessage, response: ServerResponse, method: string): Promise<void> {
+    if (method === 'GET') {
+      sendJson(response, 200, { agents: this.view().agents });
+    } else if (method === 'POST') {
+      await this.execute({ ...(await bodyOf(request)), kind: 'create' });
+      sendEmpty(response, 201);
+    } else {
+      refuseMethod(response, 'GET, POST');
+    }
+  }
+
+  private async agentRoute(
+    request: IncomingMessage,
+    response: ServerResponse,
+    method: string,
+    name: string,
+    action: string | undefined,
+  ): Promise<void> {
+    if (action === undefined && method === 'GET') {
+      const { agents } = this.options.fleet.state;
+      const row = this.view().agents.find((one) => one.name === name);
+      if (row === undefined) throw new BowlineError('unknown-agent', `No agent is named "${name.slice(0, 64)}".`);
+      sendJson(response, 200, { agent: agents[name], view: row });
+      return;
+    }
+    if (action === undefined && method === 'DELETE') {
+      await this.execute({ kind: 'remove', name });
+    } else if (action === undefined) {
+      refuseMethod(response, 'GET, DELETE');
+    } else if (method !== 'POST') {
+      refuseMethod(response, 'POST');
+    } else if (action === 'start' || action === 'stop' || action === 'verify') {
+      await this.execute({ kind: action, name });
+    } else if (action === 'reconnect') {
+      const { server } = readAs(reconnectSchema, await bodyOf(request));
+      await this.execute({ kind: 'reconnect', name, server });
+    } else if (action === 'restart') {
+      const { mode, bypassGuard, reason } = readAs(restartSchema, await bodyOf(request));
+      const guard = bypassGuard ? 'bypass' : 'enforce';
+      await this.execute({ kind: 'restart', name, mode, guard, ...(reason !== undefined && { reason }) });
+    } else {
+      sendError(response, 404, 'unknown-route', `Agents have no action "${action.slice(0, 64)}".`);
+    }
+    sendEmpty(response, 204);
+  }
+
+  private async execute(command: unknown): Promise<void> {
+    const known: Command = readAs(commandSchema, command);
+    await this.options.commands.execute(known, caller);
+  }
+
+  private view(): ReturnType<typeof select> {
+    return select(this.options.fleet.state, { kind: 'connected' }, this.options.clock());
+  }
+}
+
+/** The path in its parts, decoded; a part that cannot be decoded stays as it is. */
+function segmentsOf(url: URL): string[] {
+  return url.pathname
+    .split('/')
+    .slice(1)
+    .map((part) => {
+      try {
+        return decodeURIComponent(part);
+      } catch {
+        return part;
+      }
+    });
+}
+
+async function bodyOf(request: IncomingMessage): Promise<object> {
+  const reading = await readBody(request, { limit: largestBody });
+  if (reading.kind === 'too large') {
+    throw new BowlineError('bad-request', `The body is larger than ${largestBody} bytes.`);
+  }
+  if (reading.kind === 'aborted') throw new BowlineError('cancelled', 'The request was broken off.');
+  if (reading.body.length === 0) return {};
+  try {
+    const value: unknown = JSON.parse(reading.body.toString('utf8'));
+    if (typeof value === 'object' && value !== null) return value;
+  } catch {
+    // answered below
+  }
+  throw new BowlineError('bad-request', 'The body is not a JSON object.');
+}
+
+function readAs<T>(schema: z.ZodType<T>, value: unknown): T {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const where = issue === undefined ? '' : `${issue.path.join('.') || 'body'}: ${issue.message}`;
+  throw new BowlineError('bad-request', `The request is not understood (${where}).`);
+}
+
+function refuseMethod(response: ServerResponse, allow: string): void {
+  sendError(response, 405, 'method-not-allowed', `Only ${allow} is served here.`, { allow });
+}

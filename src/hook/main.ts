@@ -1,0 +1,87 @@
+/**
+ * The program that Claude's hooks run: `hook.js <agent> <launch id>`, the payload on standard input. It tells the gateway
+ * which conversation this is and what it does; while the gateway is away it leaves the report in the spool and sees to
+ * it that a gateway comes. It prints nothing and ends with 0 within a second, whatever happens: a hook never disturbs.
+ */
+import { existsSync } from 'node:fs';
+import { messageOf } from '../base/errors.ts';
+import { parseHookPayload } from '../core/claude/hooks.ts';
+import { agentNamePattern } from '../core/fleet/names.ts';
+import { readEndpointFile } from '../node/endpointFile.ts';
+import { readTextFile } from '../node/files.ts';
+import { spoolReport } from '../node/hookSpool.ts';
+import { JsonlLog } from '../node/jsonlLog.ts';
+import { defaultStateDirectory, type StatePaths, statePaths } from '../node/statePaths.ts';
+import type { HookReport } from '../protocol/hookReport.ts';
+import { hookFact } from './hookFact.ts';
+import { postReport } from './post.ts';
+import { startHolderIfGone } from './startHolder.ts';
+
+/** Milliseconds after the start of this process (`performance.now`). */
+const limits = { input: 400, answer: 700, end: 920 } as const;
+/** A prompt with a pasted file may be long. */
+const largestPayload = 8 * 1024 * 1024;
+
+async function run(paths: StatePaths, log: JsonlLog): Promise<void> {
+  const [agent = '', launchId = ''] = process.argv.slice(2);
+  if (!agentNamePattern.test(agent) || launchId === '') {
+    log.error('a hook was called without an agent and a launch');
+    return;
+  }
+  const payload = parseHookPayload(JSON.parse(await readInput()));
+  if (payload === undefined) {
+    log.warn('a payload names no event or no session', { agent });
+    return;
+  }
+  const at = Math.round(performance.timeOrigin);
+  const report: HookReport = { at, launchId, hook: hookFact(payload, existsSync) };
+  const reason = await tell(paths, agent, report, log);
+  if (reason === undefined) return;
+  spoolReport(paths, agent, report);
+  const holder = await startHolderIfGone(paths);
+  log.info('a report waits in the spool', { agent, event: report.hook.event, reason, holder });
+}
+
+/** Undefined when the gateway has the report or refuses it for good, else why it must wait. */
+async function tell(paths: StatePaths, agent: string, report: HookReport, log: JsonlLog): Promise<string | undefined> {
+  const [reading, key] = await Promise.all([readEndpointFile(paths), readTextFile(paths.agent(agent).key)]);
+  if (reading.kind !== 'ok') return `endpoint file ${reading.kind}`;
+  if (key === undefined) return 'no key file';
+  const target = { port: reading.endpoint.port, agent, key: key.trim() };
+  const outcome = await postReport(target, report, limits.answer - performance.now());
+  if (outcome.kind === 'away') return outcome.reason;
+  if (outcome.kind === 'refused') {
+    log.warn('the gateway refused a report', { agent, event: report.hook.event, reason: outcome.reason });
+  }
+  return undefined;
+}
+
+/** All of standard input; rejects when it is too long or does not end in time. */
+function readInput(): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const limit = setTimeout(() => {
+      reject(new Error('the payload did not end in time'));
+    }, limits.input - performance.now());
+    process.stdin.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > largestPayload) reject(new Error('the payload is too long'));
+      else chunks.push(chunk);
+    });
+    process.stdin.on('error', reject);
+    process.stdin.on('end', () => {
+      clearTimeout(limit);
+      resolve(Buffer.concat(chunks).toString('utf8'));
+    });
+  });
+}
+
+const paths = statePaths(defaultStateDirectory(process.env));
+const log = new JsonlLog(paths.log('hook'));
+setTimeout(() => process.exit(0), limits.end - performance.now());
+run(paths, log)
+  .catch((error: unknown) => {
+    log.error('a hook failed', { reason: error instanceof SyntaxError ? 'the payload is not JSON' : messageOf(error) });
+  })
+  .finally(() => process.exit(0));
