@@ -30,14 +30,18 @@ export class AgentCard extends LitElement {
   protected override render(): TemplateResult | typeof nothing {
     const { row, post } = this;
     if (row === undefined || post === undefined) return nothing;
+    const stuck = row.life === 'blocked' || row.life === 'dead';
     return html`
       <div class="line">
-        <h3>${row.name}</h3>
+        <div class="title">
+          <h3>${row.name}</h3>
+          <span class="life ${stuck ? 'marked' : ''}">${lifeText(row)}</span>
+        </div>
         <span class="actions">
           ${agentActions(row, this.connection).map((action) => actionButton(action, 'icon', post))}
         </span>
       </div>
-      <p class="life ${row.life === 'blocked' || row.life === 'dead' ? 'marked' : ''}">${lifeText(row)}</p>
+      ${row.detail === '' || row.life === 'healing' ? nothing : html`<p class="${stuck ? 'marked' : ''}">${row.detail}</p>`}
       ${directoryLine(row.directory)}
       <ul class="endpoints" role="list" aria-label="MCP servers of ${row.name}">
         ${row.endpoints.map((endpoint) => this.endpointItem(row, endpoint, post))}
@@ -76,11 +80,9 @@ export class AgentCard extends LitElement {
 }
 
 function lifeText({ life, detail, activity }: AgentRow): string {
-  const words: string[] = [life];
-  if (life === 'ready' || life === 'healing' || life === 'verifying') {
-    words.push(activity === 'unknown' ? 'activity unknown' : activity);
-  }
-  return detail === '' ? words.join(', ') : `${words.join(', ')}: ${detail}`;
+  if (life !== 'ready' && life !== 'healing' && life !== 'verifying') return life;
+  const how = life === 'healing' && detail !== '' ? `${life} (${detail})` : life;
+  return `${how}, ${activity === 'unknown' ? 'activity unknown' : activity}`;
 }
 
 /** The path, shortened at its front where there is no room: the last folder is what tells agents apart. */

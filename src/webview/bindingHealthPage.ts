@@ -120,7 +120,12 @@ export class BindingHealthPage extends LitElement {
     return html`<section class="agents" aria-labelledby="agents-title">
       <h2 id="agents-title" class="visually-hidden">Agents</h2>
       ${agents.length > agentsWithoutFilter ? this.filterBox(agents, shown) : nothing}
-      <ul class="cards" role="list" aria-label="Agents" @keydown=${this.moveBetweenCards}>
+      <ul
+        class=${agents.length > agentsWithoutFilter ? 'cards many' : 'cards'}
+        role="list"
+        aria-label="Agents"
+        @keydown=${this.moveBetweenCards}
+      >
         ${repeat(
           shown,
           ({ name }) => name,

@@ -77,7 +77,7 @@ export function emptyState(): TemplateResult {
     <h2>No agents yet</h2>
     <p>
       Create one with <strong>Bowline: New Agent</strong> from the Command Palette, or with the plus button of the
-      Agents view. Its MCP servers then show here, with what binds the agent to them.
+      Agents view. Its MCP servers then show here, each with the state of its binding.
     </p>
   </section>`;
 }

@@ -7,6 +7,7 @@ export const pageStyles = css`
       --vscode-contrastBorder,
       var(--vscode-sideBarSectionHeader-border, var(--vscode-panel-border, transparent))
     );
+    margin: 0;
     padding: 0;
     color: var(--vscode-sideBar-foreground, var(--vscode-foreground));
     font-family: var(--vscode-font-family);
@@ -47,6 +48,8 @@ export const pageStyles = css`
   .directory,
   .facts,
   .server,
+  .life,
+  .next,
   .status-detail {
     color: var(--vscode-descriptionForeground);
   }
@@ -108,6 +111,9 @@ export const pageStyles = css`
     display: grid;
     gap: 4px;
     min-width: 0;
+  }
+  .box .next {
+    color: inherit;
   }
   .box h2 {
     font-weight: 600;
@@ -178,8 +184,10 @@ export const pageStyles = css`
   }
 
   .filter {
-    display: grid;
-    gap: 6px;
+    display: flex;
+    flex-wrap: wrap;
+    justify-content: space-between;
+    gap: 6px 12px;
     padding: 0 12px 8px;
   }
   .filter input[type='search'] {
@@ -209,6 +217,8 @@ export const pageStyles = css`
   .card {
     padding: 6px 8px 8px 12px;
     border-top: 1px solid var(--border);
+  }
+  .many .card {
     content-visibility: auto;
     contain-intrinsic-size: auto 104px;
   }
@@ -231,6 +241,11 @@ export const pageStyles = css`
   .actions {
     display: flex;
     flex: none;
+  }
+  .title {
+    display: flex;
+    flex-wrap: wrap;
+    column-gap: 8px;
   }
   .marked {
     color: var(--vscode-editorWarning-foreground, inherit);
@@ -263,8 +278,12 @@ export const pageStyles = css`
   .state {
     font-weight: 600;
   }
-  .facts span:not(:first-child)::before {
-    content: '· ';
+  .facts span {
+    display: inline-block;
+    max-width: 100%;
+  }
+  .facts span:not(:last-child)::after {
+    content: ' ·';
   }
 
   .timeline {
