@@ -197,7 +197,7 @@ const incidentSchema = z.object({
   asked: optional(timeSchema),
 });
 
-const agentSchema = z.object({
+export const agentSchema = z.object({
   name: nameSchema,
   configuration: configurationSchema,
   createdAt: timeSchema,

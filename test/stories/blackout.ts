@@ -147,9 +147,8 @@ async function nothingTyped(window: FleetWindow): Promise<void> {
 }
 
 async function fingerprints(window: FleetWindow): Promise<Readonly<Record<string, Fingerprint>>> {
-  const { agents } = await window.state();
   return Object.fromEntries(
-    Object.values(agents).map((agent) => {
+    (await window.agents()).map((agent) => {
       const { life } = agent;
       if (life.kind !== 'running') throw new Error(`${agent.name} is ${life.kind}`);
       return [

@@ -4,11 +4,10 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 
 import { z } from 'zod';
-import { bindingHealth } from '../../src/core/binding/health.ts';
-import type { Agent, FleetState } from '../../src/core/fleet/state.ts';
+import type { Agent } from '../../src/core/fleet/state.ts';
 import { holderFileSchema } from '../../src/protocol/endpointFile.ts';
 import { statePaths } from '../../src/node/statePaths.ts';
-import { fleetStateSchema } from '../../src/protocol/fleetState.ts';
+import { agentSchema } from '../../src/protocol/fleetState.ts';
 import type { ClaudeVersion } from '../harness/claude.ts';
 import { waitFor } from '../harness/waitFor.ts';
 import { prepareDemoFleet, type DemoFleet } from '../host/demoFleet.ts';
@@ -23,6 +22,8 @@ export interface StoryReport {
   /** Absent: no pictures are kept. */
   readonly pictures?: string;
 }
+
+const rowsSchema = z.object({ agents: z.array(z.object({ name: z.string(), worst: z.string() })) });
 
 /** Id of the status bar item in the page: publisher, extension, item. */
 const statusItem = 'bowline.bowline.fleet';
@@ -132,27 +133,20 @@ export class FleetWindow {
     }
   }
 
-  /** The state as the gateway tells it to scripts. */
-  async state(): Promise<FleetState> {
-    const { state } = z.object({ state: fleetStateSchema }).parse(await this.fleet.request('GET', '/agents'));
-    return state;
-  }
-
   async agent(name: string): Promise<Agent> {
-    const agent = (await this.state()).agents[name];
-    if (agent === undefined) throw new Error(`no agent ${name}`);
-    return agent;
+    return z.object({ agent: agentSchema }).parse(await this.fleet.request('GET', `/agents/${name}`)).agent;
   }
 
-  /** Binding state of every agent's `bowline-self`, by name. */
+  async agents(): Promise<readonly Agent[]> {
+    const agents: Agent[] = [];
+    for (const name of Object.keys(await this.bindings())) agents.push(await this.agent(name));
+    return agents;
+  }
+
+  /** Binding state of every agent, by name, as the gateway tells it to scripts. */
   async bindings(): Promise<Readonly<Record<string, string>>> {
-    const state = await this.state();
-    return Object.fromEntries(
-      Object.values(state.agents).map((agent) => [
-        agent.name,
-        bindingHealth(agent, 'bowline-self', state.epoch, Date.now()).state,
-      ]),
-    );
+    const { agents } = rowsSchema.parse(await this.fleet.request('GET', '/agents'));
+    return Object.fromEntries(agents.map(({ name, worst }) => [name, worst]));
   }
 
   /** Waits until every agent's binding is in `wanted`; resolves with the milliseconds that took. */

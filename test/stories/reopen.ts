@@ -12,7 +12,7 @@ export const reopen: Story = {
     try {
       await window.fleet.createAgents();
       await window.waitForBindings('bound', { timeoutMs: 90_000 });
-      const before = await window.state();
+      const before = await window.agents();
       const { gateway } = await window.gatewayProcesses();
       await window.closeEditor();
       // The agents work on while no window is open.
@@ -21,9 +21,9 @@ export const reopen: Story = {
       await window.openEditor();
       await window.waitForStatus(/2 bound/, { timeoutMs: 30_000 });
       await window.waitForHealthText(/ada[\s\S]*bo/, { timeoutMs: 15_000 });
-      const after = await window.state();
-      const lives = (state: typeof before): unknown =>
-        Object.values(state.agents).map(({ life, launchCount, session }) => [life, launchCount, session?.id]);
+      const after = await window.agents();
+      const lives = (agents: typeof before): unknown =>
+        agents.map(({ life, launchCount, session }) => [life, launchCount, session?.id]);
       deepStrictEqual(lives(after), lives(before));
       deepStrictEqual((await window.gatewayProcesses()).gateway, gateway);
       await window.picture('reopened');
