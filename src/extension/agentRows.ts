@@ -1,0 +1,138 @@
+import { sep } from 'node:path';
+import type { AgentRow, EndpointRow } from '../core/fleet/select.ts';
+import { currentLaunch, type FleetState } from '../core/fleet/state.ts';
+
+/** An icon of the codicon font and the id of a theme colour. */
+export interface RowIcon {
+  readonly id: string;
+  readonly color?: string;
+}
+
+/** What a row of the Agents view shows, before it is an object of VS Code. */
+export interface RowLook {
+  readonly label: string;
+  readonly description: string;
+  readonly icon: RowIcon;
+  /** Title and text of each line of the tooltip; plain text. */
+  readonly tooltip: readonly (readonly [title: string, text: string])[];
+  readonly accessibleLabel: string;
+  /** For the `when` clauses of the manifest. */
+  readonly contextValue: string;
+}
+
+const alert = { color: 'list.errorForeground' };
+const attention = { color: 'list.warningForeground' };
+const calm = { color: 'testing.iconPassed' };
+const dim = { color: 'disabledForeground' };
+
+/** Agents of the open folders first, each group by name. */
+export function orderAgents(agents: readonly AgentRow[], folders: readonly string[]): readonly AgentRow[] {
+  const rank = (agent: AgentRow): number => (belongsTo(agent.directory, folders) ? 0 : 1);
+  return [...agents].sort((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1));
+}
+
+/** Whether `directory` is one of the folders or below one. */
+export function belongsTo(directory: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => {
+    const below = folder.endsWith(sep) ? folder : folder + sep;
+    return directory === folder || directory.startsWith(below);
+  });
+}
+
+export function agentLook(agent: AgentRow, state: FleetState): RowLook {
+  const known = state.agents[agent.name];
+  const hasProcess = known !== undefined && currentLaunch(known) !== undefined;
+  const facts = [
+    agent.life,
+    ...(hasProcess && agent.activity !== 'unknown' ? [agent.activity] : []),
+    ...(agent.worst === 'off' ? [] : [agent.worst]),
+  ];
+  const causes = agent.endpoints.flatMap(({ server, cause, nextStep }) =>
+    cause === '' ? [] : [[server, `${cause} ${nextStep}`.trim()] as const],
+  );
+  return {
+    label: agent.name,
+    description: `${facts.join(', ')} · ${baseName(agent.directory)}`,
+    icon: agentIcon(agent),
+    tooltip: [
+      ['Agent', agent.name],
+      ['State', agent.detail === '' ? agent.life : `${agent.life} (${agent.detail})`],
+      ['Directory', agent.directory],
+      ...agent.endpoints.map((endpoint) => [`MCP ${endpoint.server}`, endpointFacts(endpoint)] as const),
+      ...causes,
+      ...(agent.sessionId === undefined ? [] : [['Session', agent.sessionId] as const]),
+    ],
+    accessibleLabel: [agent.name, ...facts, agent.detail, ...causes.map(([, text]) => text)]
+      .filter((part) => part !== '')
+      .join(', '),
+    contextValue: hasProcess ? 'agent-running' : 'agent-stopped',
+  };
+}
+
+export function endpointLook(agent: AgentRow, endpoint: EndpointRow): RowLook {
+  const { server, state, cause, nextStep } = endpoint;
+  return {
+    label: server,
+    description: cause === '' ? endpointFacts(endpoint) : `${state}: ${cause}`,
+    icon: endpointIcon(endpoint),
+    tooltip: [
+      ['MCP server', server],
+      ['State', endpointFacts(endpoint)],
+      ...(cause === '' ? [] : [['Cause', cause] as const]),
+      ...(nextStep === '' ? [] : [['Next step', nextStep] as const]),
+      ...(endpoint.client === undefined ? [] : [['Client', endpoint.client] as const]),
+    ],
+    accessibleLabel: [`${server} of ${agent.name}`, state, cause, nextStep].filter((part) => part !== '').join(', '),
+    contextValue: state === 'off' ? 'endpoint-off' : 'endpoint-on',
+  };
+}
+
+function endpointFacts({ state, roundTripMs }: EndpointRow): string {
+  return state === 'bound' && roundTripMs !== undefined ? `bound, answers in ${Math.round(roundTripMs)} ms` : state;
+}
+
+function agentIcon(agent: AgentRow): RowIcon {
+  switch (agent.life) {
+    case 'dead':
+      return { id: 'error', ...alert };
+    case 'blocked':
+      return agent.worst === 'unbound' ? { id: 'debug-disconnect', ...alert } : { id: 'warning', ...attention };
+    case 'stopped':
+      return { id: 'circle-slash', ...dim };
+    case 'launching':
+    case 'stopping':
+      return { id: 'loading~spin' };
+    case 'healing':
+      return { id: 'sync~spin', ...attention };
+    case 'verifying':
+    case 'ready':
+      return worstIcon(agent.worst);
+  }
+}
+
+function endpointIcon(endpoint: EndpointRow): RowIcon {
+  return worstIcon(endpoint.state);
+}
+
+function worstIcon(state: EndpointRow['state']): RowIcon {
+  switch (state) {
+    case 'unbound':
+      return { id: 'debug-disconnect', ...alert };
+    case 'gateway down':
+      return { id: 'debug-disconnect', ...attention };
+    case 'suspect':
+      return { id: 'question', ...attention };
+    case 'pending':
+      return { id: 'loading~spin' };
+    case 'not checkable':
+      return { id: 'circle-large-outline' };
+    case 'bound':
+      return { id: 'link', ...calm };
+    case 'off':
+      return { id: 'circle-slash', ...dim };
+  }
+}
+
+function baseName(directory: string): string {
+  return directory.split(sep).filter(Boolean).at(-1) ?? directory;
+}

@@ -1,0 +1,106 @@
+import * as vscode from 'vscode';
+import { DisposableObject } from '../base/lifecycle.ts';
+import { agentLook, endpointLook, orderAgents, type RowLook } from './agentRows.ts';
+import type { AgentNode } from './agentNodes.ts';
+import type { FleetPresenter } from './fleetPresenter.ts';
+
+/** The Agents view: one row per agent, agents of the open folders first, and below each one row per MCP endpoint. */
+export class AgentsTree extends DisposableObject implements vscode.TreeDataProvider<AgentNode> {
+  private readonly changeEmitter = this._register(new vscode.EventEmitter<undefined>());
+  private drawn = '';
+
+  readonly onDidChangeTreeData = this.changeEmitter.event;
+
+  constructor(private readonly presenter: FleetPresenter) {
+    super();
+    const view = this._register(
+      vscode.window.createTreeView<AgentNode>('bowline.agents', { treeDataProvider: this, showCollapseAll: true }),
+    );
+    this._register(
+      presenter.onDidChange(({ agents, blackouts }) => {
+        const names = new Set(blackouts.flatMap((blackout) => blackout.agents));
+        view.badge =
+          names.size === 0
+            ? undefined
+            : { value: names.size, tooltip: `${names.size} of ${agents.length} agents lost their tools` };
+        this.redraw();
+      }),
+    );
+    this._register(
+      vscode.workspace.onDidChangeWorkspaceFolders(() => {
+        this.redraw();
+      }),
+    );
+  }
+
+  getChildren(node?: AgentNode): AgentNode[] {
+    if (node === undefined) {
+      const ordered = orderAgents(this.presenter.view.agents, workspaceFolders());
+      return ordered.map(({ name }): AgentNode => ({ kind: 'agent', agent: name }));
+    }
+    if (node.kind === 'endpoint') return [];
+    const agent = this.presenter.view.agents.find(({ name }) => name === node.agent);
+    return (agent?.endpoints ?? []).map(({ server }) => ({ kind: 'endpoint', agent: node.agent, server }));
+  }
+
+  getParent(node: AgentNode): AgentNode | undefined {
+    return node.kind === 'endpoint' ? { kind: 'agent', agent: node.agent } : undefined;
+  }
+
+  getTreeItem(node: AgentNode): vscode.TreeItem {
+    const look = this.look(node);
+    if (look === undefined) return new vscode.TreeItem(node.agent); // gone since the children were asked for
+    const isAgent = node.kind === 'agent';
+    const item = new vscode.TreeItem(
+      look.label,
+      isAgent ? vscode.TreeItemCollapsibleState.Collapsed : vscode.TreeItemCollapsibleState.None,
+    );
+    item.id = isAgent ? node.agent : `${node.agent}/${node.server}`;
+    item.description = look.description;
+    item.iconPath = icon(look);
+    item.tooltip = tooltip(look);
+    item.contextValue = look.contextValue;
+    item.accessibilityInformation = { label: look.accessibleLabel };
+    if (isAgent) item.command = { command: 'bowline.attach', title: 'Attach', arguments: [node] };
+    return item;
+  }
+
+  private look(node: AgentNode): RowLook | undefined {
+    const agent = this.presenter.view.agents.find(({ name }) => name === node.agent);
+    if (agent === undefined) return undefined;
+    if (node.kind === 'agent') return agentLook(agent, this.presenter.state);
+    const endpoint = agent.endpoints.find(({ server }) => server === node.server);
+    return endpoint === undefined ? undefined : endpointLook(agent, endpoint);
+  }
+
+  /** Only when a row looks different: drawing anew closes the hover that a person reads. */
+  private redraw(): void {
+    const { agents } = this.presenter.view;
+    const rows = orderAgents(agents, workspaceFolders()).map((agent) => [
+      agentLook(agent, this.presenter.state),
+      agent.endpoints.map((endpoint) => endpointLook(agent, endpoint)),
+    ]);
+    const drawn = JSON.stringify(rows);
+    if (drawn === this.drawn) return;
+    this.drawn = drawn;
+    this.changeEmitter.fire(undefined);
+  }
+}
+
+/** Paths of the open folders. */
+export function workspaceFolders(): readonly string[] {
+  return (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath);
+}
+
+function icon({ icon: { id, color } }: RowLook): vscode.ThemeIcon {
+  return new vscode.ThemeIcon(id, color === undefined ? undefined : new vscode.ThemeColor(color));
+}
+
+/** Names and details come from elsewhere: they are appended as text, never as Markdown. */
+function tooltip(look: RowLook): vscode.MarkdownString {
+  const markdown = new vscode.MarkdownString();
+  for (const [title, text] of look.tooltip) {
+    markdown.appendMarkdown('**').appendText(title).appendMarkdown(':** ').appendText(text).appendMarkdown('\n\n');
+  }
+  return markdown;
+}

@@ -1,0 +1,106 @@
+import * as vscode from 'vscode';
+import { DisposableObject } from '../base/lifecycle.ts';
+import type { AgentRow } from '../core/fleet/select.ts';
+import { currentLaunch } from '../core/fleet/state.ts';
+import type { GatewayClient } from './gatewayClient.ts';
+import type { FleetPresenter } from './fleetPresenter.ts';
+import { newlyInNeed } from './launchOutcome.ts';
+import type { CommandId } from './commands/commandIds.ts';
+
+interface Offer {
+  readonly title: string;
+  readonly run: () => unknown;
+}
+
+/**
+ * Notifies when a person is needed: an agent became blocked or died, the gateway does not start, or it noticed something
+ * grave. Of several windows only the one with the hands does, and the one whose command it was.
+ */
+export class Attention extends DisposableObject {
+  private readonly ownLaunches = new Set<string>();
+  private lastAgents: readonly AgentRow[];
+  private lastNoticeAt = Date.now();
+  private toldStartProblem = '';
+
+  constructor(
+    presenter: FleetPresenter,
+    private readonly client: GatewayClient,
+    private readonly window: string,
+  ) {
+    super();
+    this.lastAgents = presenter.view.agents;
+    this._register(
+      presenter.onDidChange(({ agents }) => {
+        const inNeed = newlyInNeed(this.lastAgents, agents);
+        this.lastAgents = agents;
+        const hasHands = client.state.hands?.holder === window;
+        for (const row of inNeed) if (hasHands || this.ownLaunches.has(row.name)) this.tell(row);
+        this.tellNotices();
+      }),
+    );
+    this._register(
+      client.onStartProblem((problem) => {
+        const isTold = problem.message === this.toldStartProblem || client.isAwaited;
+        this.toldStartProblem = problem.message;
+        if (isTold) return;
+        const tryAgain = (): void => {
+          this.toldStartProblem = '';
+          client.start();
+        };
+        void offer('error', problem.message, [
+          command('Show Log', 'bowline.showLog'),
+          { title: 'Try Again', run: tryAgain },
+        ]);
+      }),
+    );
+    this._register(
+      client.onDidConnect(() => {
+        this.toldStartProblem = '';
+      }),
+    );
+  }
+
+  /** What becomes of this agent's launch is told in this window. */
+  watch(name: string): void {
+    this.ownLaunches.add(name);
+  }
+
+  private tell(row: AgentRow): void {
+    const agent = this.client.state.agents[row.name];
+    const hasProcess = agent !== undefined && currentLaunch(agent) !== undefined;
+    const target = { agent: row.name };
+    const offers: Offer[] = [];
+    if (hasProcess) offers.push(command('Attach', 'bowline.attach', target));
+    if (agent?.life.kind === 'dead' && agent.life.reason === 'binary missing') {
+      offers.push(command('Open Settings', 'workbench.action.openSettings', 'bowline.claudePath'));
+    }
+    if (agent?.life.kind === 'blocked' && agent.life.reason === 'resume failed') {
+      offers.push(command('Start Fresh', 'bowline.forceFreshRestart', target));
+    } else if (!hasProcess) offers.push(command('Start Again', 'bowline.start', target));
+    offers.push(command('Show Log', 'bowline.showLog'));
+    void offer(row.life === 'dead' ? 'error' : 'warning', `${row.name} needs you: ${row.detail}`, offers);
+  }
+
+  private tellNotices(): void {
+    const { notices, hands } = this.client.state;
+    const fresh = notices.filter(({ at, severity }) => at > this.lastNoticeAt && severity === 'error');
+    for (const { at, sentence } of fresh) {
+      this.lastNoticeAt = Math.max(this.lastNoticeAt, at);
+      if (hands?.holder !== this.window) continue;
+      void offer('error', sentence, [command('Show Log', 'bowline.showLog')]);
+    }
+  }
+}
+
+function command(title: string, id: CommandId | 'workbench.action.openSettings', argument?: unknown): Offer {
+  return { title, run: () => vscode.commands.executeCommand(id, argument) };
+}
+
+async function offer(severity: 'warning' | 'error', sentence: string, offers: readonly Offer[]): Promise<void> {
+  const titles = offers.map(({ title }) => title);
+  const chosen =
+    severity === 'error'
+      ? await vscode.window.showErrorMessage(sentence, ...titles)
+      : await vscode.window.showWarningMessage(sentence, ...titles);
+  await offers.find(({ title }) => title === chosen)?.run();
+}

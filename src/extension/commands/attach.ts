@@ -1,0 +1,60 @@
+import * as vscode from 'vscode';
+import { runningLaunch } from '../../core/fleet/state.ts';
+import { launchOutcome } from '../launchOutcome.ts';
+import type { CommandContext } from './commandContext.ts';
+import { chooseAgent, showError, withProgress } from './interaction.ts';
+
+/** Opens or focuses the terminal of an agent; waits for one that is being started. */
+export async function attach(context: CommandContext, argument: unknown): Promise<void> {
+  const row = await chooseAgent(context, argument, { title: 'Attach to which agent?' });
+  if (row === undefined) return;
+  const { name } = row;
+  if (isRunning(context, name)) {
+    await context.terminals.attach(name);
+    return;
+  }
+  if (row.life === 'launching') {
+    await withProgress(`Bowline: waiting for ${name}`, (signal) => untilRunning(context, name, signal));
+    if (isRunning(context, name)) await context.terminals.attach(name);
+    return;
+  }
+  const start = 'Start';
+  const state = row.detail === '' ? row.life : `${row.life} (${row.detail})`;
+  const chosen = await vscode.window.showInformationMessage(`${name} does not run: it is ${state}.`, start);
+  if (chosen === start) await vscode.commands.executeCommand('bowline.start', { agent: name });
+}
+
+/** Attaches as soon as the process of a new agent runs: it may begin with a dialog for the person. Tells its own errors. */
+export async function attachWhenRunning(context: CommandContext, name: string): Promise<void> {
+  try {
+    await untilRunning(context, name);
+    if (isRunning(context, name)) await context.terminals.attach(name);
+  } catch (error) {
+    showError(context, 'bowline.attach', error);
+  }
+}
+
+function isRunning({ presenter }: CommandContext, name: string): boolean {
+  const agent = presenter.state.agents[name];
+  return agent !== undefined && runningLaunch(agent) !== undefined;
+}
+
+/** Resolves when the process runs, or when it is clear that it will not. */
+function untilRunning(context: CommandContext, name: string, signal?: AbortSignal): Promise<void> {
+  const { presenter } = context;
+  const isDecided = (): boolean => {
+    const row = presenter.view.agents.find((agent) => agent.name === name);
+    return isRunning(context, name) || launchOutcome(row, presenter.state.agents[name]?.launchCount, 0) !== 'open';
+  };
+  if (isDecided()) return Promise.resolve();
+  return new Promise((resolve) => {
+    const settle = (): void => {
+      listener.dispose();
+      resolve();
+    };
+    const listener = presenter.onDidChange(() => {
+      if (isDecided()) settle();
+    });
+    signal?.addEventListener('abort', settle, { once: true });
+  });
+}

@@ -1,0 +1,74 @@
+import * as vscode from 'vscode';
+import { BowlineError } from '../../base/errors.ts';
+import type { AgentRow, EndpointRow } from '../../core/fleet/select.ts';
+import { readTarget } from '../agentNodes.ts';
+import type { CommandContext } from './commandContext.ts';
+import { chooseAgent, withProgress } from './interaction.ts';
+
+/** A probe is answered or given up within this time, in milliseconds. */
+const verifyLimit = 12_000;
+
+/** Probes every endpoint of an agent now and says what came out. */
+export async function verifyBinding(context: CommandContext, argument: unknown): Promise<void> {
+  const row = await chooseAgent(context, argument, { title: 'Verify the binding of which agent?' });
+  if (row === undefined) return;
+  const { name } = row;
+  await withProgress(`Bowline: probing ${name}`, async (signal) => {
+    await context.client.request({ kind: 'verify', name });
+    await untilProbed(context, name, signal);
+  });
+  const now = context.presenter.view.agents.find((agent) => agent.name === name);
+  if (now === undefined) return;
+  const result = now.endpoints.map(describe).join(' ');
+  if (now.endpoints.every(({ state }) => state === 'bound')) {
+    vscode.window.setStatusBarMessage(`$(link) ${name}: ${result}`, 8_000);
+  } else void vscode.window.showWarningMessage(`${name}: ${result === '' ? 'it has no MCP endpoints.' : result}`);
+}
+
+/** Types `/mcp reconnect` into the agent, for the endpoint that is meant. */
+export async function reconnectMcp(context: CommandContext, argument: unknown): Promise<void> {
+  const row = await chooseAgent(context, argument, {
+    title: 'Reconnect the MCP servers of which agent?',
+    fits: ({ worst }) => worst !== 'off',
+  });
+  if (row === undefined) return;
+  const server = readTarget(argument).server ?? (await chooseServer(row));
+  if (server === undefined) return;
+  await context.client.request({ kind: 'reconnect', name: row.name, server });
+  vscode.window.setStatusBarMessage(`$(plug) ${row.name}: reconnects ${server} as soon as it is idle`, 8_000);
+}
+
+async function chooseServer(row: AgentRow): Promise<string | undefined> {
+  const [first, ...others] = row.endpoints;
+  if (first === undefined) throw new BowlineError('bad-request', `${row.name} has no MCP server of Bowline.`);
+  if (others.length === 0) return first.server;
+  const items = row.endpoints.map(({ server, state, cause }) => ({ label: server, description: state, detail: cause }));
+  return (await vscode.window.showQuickPick(items, { title: `Reconnect which MCP server of ${row.name}?` }))?.label;
+}
+
+function describe({ server, state, roundTripMs, cause, nextStep }: EndpointRow): string {
+  const answer = state === 'bound' && roundTripMs !== undefined ? `, answered in ${Math.round(roundTripMs)} ms` : '';
+  return [`${server} is ${state}${answer}.`, cause, nextStep].filter((part) => part !== '').join(' ');
+}
+
+/** Resolves when no endpoint of the agent is under suspicion any more, on cancel, and after a limit. */
+function untilProbed({ presenter }: CommandContext, name: string, signal: AbortSignal): Promise<void> {
+  const isOpen = (): boolean =>
+    presenter.view.agents
+      .find((agent) => agent.name === name)
+      ?.endpoints.some(({ state }) => state === 'suspect' || state === 'pending') ?? false;
+  if (!isOpen()) return Promise.resolve();
+  return new Promise((resolve) => {
+    const settle = (): void => {
+      clearTimeout(timer);
+      listener.dispose();
+      signal.removeEventListener('abort', settle);
+      resolve();
+    };
+    const timer = setTimeout(settle, verifyLimit);
+    const listener = presenter.onDidChange(() => {
+      if (!isOpen()) settle();
+    });
+    signal.addEventListener('abort', settle, { once: true });
+  });
+}

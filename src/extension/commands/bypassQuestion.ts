@@ -1,0 +1,46 @@
+import type { AgentRow } from '../../core/fleet/select.ts';
+import type { Agent } from '../../core/fleet/state.ts';
+import { judgeRestart, type Verdict } from '../../core/guard/verdict.ts';
+
+/** What the bypass asks, and what goes into the audit. */
+export interface BypassQuestion {
+  readonly message: string;
+  readonly detail: string;
+  readonly verdicts: Readonly<Record<'resume' | 'fresh', Verdict>>;
+}
+
+/** The guard's view of both ways to restart `agent` at `now`; `row` tells whether its save tool can be reached. */
+export function bypassQuestion(agent: Agent, row: AgentRow, now: number): BypassQuestion {
+  const self = row.endpoints.find(({ server }) => server === 'bowline-self');
+  const isReachable = self?.state === 'bound' || self?.state === 'not checkable';
+  const tools = isReachable ? 'reachable' : 'unreachable';
+  const resume = judgeRestart(agent, 'resume', tools, now);
+  const fresh = judgeRestart(agent, 'fresh', tools, now);
+  return {
+    message: `Restart ${agent.name}, bypassing the guard?`,
+    detail: [
+      `Resume its conversation. ${line(resume)}`,
+      `Start fresh, without its conversation. ${line(fresh)}`,
+      'This is recorded in the audit.',
+    ].join('\n\n'),
+    verdicts: { resume, fresh },
+  };
+}
+
+function line(verdict: Verdict): string {
+  const guard = verdict.allowed ? 'allows it' : `says: ${verdict.reason}`;
+  const trails =
+    verdict.saveTrailsBySeconds === undefined || verdict.saveTrailsBySeconds === 0
+      ? ''
+      : ` Its last work is ${minutes(verdict.saveTrailsBySeconds)} newer than its saved context.`;
+  const downgraded = verdict.downgraded === 'no' ? '' : ' It cannot save: its tools are unreachable.';
+  return `The guard ${guard}.${trails}${downgraded} Lost: ${lowerFirst(verdict.wouldBeLost)}`;
+}
+
+function minutes(seconds: number): string {
+  return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}

@@ -1,0 +1,17 @@
+/** Every command of the extension. The manifest lists the same ones (a test compares them). */
+export const commandIds = [
+  'bowline.newAgent',
+  'bowline.attach',
+  'bowline.restart',
+  'bowline.forceFreshRestart',
+  'bowline.restartBypassingGuard',
+  'bowline.stop',
+  'bowline.start',
+  'bowline.remove',
+  'bowline.verifyBinding',
+  'bowline.reconnectMcp',
+  'bowline.showCauses',
+  'bowline.showLog',
+] as const;
+
+export type CommandId = (typeof commandIds)[number];

@@ -1,0 +1,44 @@
+import * as vscode from 'vscode';
+import { DisposableObject } from '../../base/lifecycle.ts';
+import { attach } from './attach.ts';
+import { reconnectMcp, verifyBinding } from './binding.ts';
+import type { CommandContext, CommandHandler } from './commandContext.ts';
+import { type CommandId, commandIds } from './commandIds.ts';
+import { showError } from './interaction.ts';
+import { remove, start, stop } from './lifecycle.ts';
+import { newAgent } from './newAgent.ts';
+import { forceFreshRestart, restart, restartBypassingGuard } from './restart.ts';
+import { showCauses } from './showCauses.ts';
+import { showLog } from './showLog.ts';
+
+const handlers: Readonly<Record<CommandId, CommandHandler>> = {
+  'bowline.newAgent': newAgent,
+  'bowline.attach': attach,
+  'bowline.restart': restart,
+  'bowline.forceFreshRestart': forceFreshRestart,
+  'bowline.restartBypassingGuard': restartBypassingGuard,
+  'bowline.stop': stop,
+  'bowline.start': start,
+  'bowline.remove': remove,
+  'bowline.verifyBinding': verifyBinding,
+  'bowline.reconnectMcp': reconnectMcp,
+  'bowline.showCauses': showCauses,
+  'bowline.showLog': showLog,
+};
+
+/** Registers every command. An error of one ends here: it is told to the person and logged. */
+export class CommandTable extends DisposableObject {
+  constructor(context: CommandContext) {
+    super();
+    for (const id of commandIds) {
+      const run = async (argument: unknown): Promise<void> => {
+        try {
+          await handlers[id](context, argument);
+        } catch (error) {
+          showError(context, id, error);
+        }
+      };
+      this._register(vscode.commands.registerCommand(id, run));
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import * as vscode from 'vscode';
+import type { AgentRow } from '../../core/fleet/select.ts';
+import { currentLaunch } from '../../core/fleet/state.ts';
+import type { CommandContext } from './commandContext.ts';
+import { awaitLaunch, chooseAgent, isAllowedToLaunch } from './interaction.ts';
+
+/** Starts an agent that does not run; its conversation goes on where it has one. */
+export async function start(context: CommandContext, argument: unknown): Promise<void> {
+  if (!(await isAllowedToLaunch())) return;
+  const fits = (row: AgentRow): boolean => !hasProcess(context, row.name);
+  const row = await chooseAgent(context, argument, { title: 'Resume which agent?', fits });
+  if (row === undefined) return;
+  const launchesBefore = context.presenter.state.agents[row.name]?.launchCount ?? 0;
+  context.attention.watch(row.name);
+  await context.client.request({ kind: 'start', name: row.name });
+  await awaitLaunch(context, row.name, launchesBefore);
+}
+
+/** Stops an agent; asks first when that cuts off a turn. */
+export async function stop(context: CommandContext, argument: unknown): Promise<void> {
+  const fits = (row: AgentRow): boolean => hasProcess(context, row.name);
+  const row = await chooseAgent(context, argument, { title: 'Stop which agent?', fits });
+  if (row === undefined) return;
+  if (row.activity === 'busy' || row.activity === 'waiting for permission') {
+    const detail = `It is ${row.activity}: the turn in progress is cut off. Its conversation stays and can be resumed.`;
+    if (!(await confirm(`Stop ${row.name}?`, detail, 'Stop'))) return;
+  }
+  await context.client.request({ kind: 'stop', name: row.name });
+}
+
+/** Stops an agent and forgets it. */
+export async function remove(context: CommandContext, argument: unknown): Promise<void> {
+  const row = await chooseAgent(context, argument, { title: 'Remove which agent?' });
+  if (row === undefined) return;
+  const detail = hasProcess(context, row.name)
+    ? 'It is stopped, and Bowline forgets it with its saved context. The transcripts of its conversations stay.'
+    : 'Bowline forgets it with its saved context. The transcripts of its conversations stay.';
+  if (!(await confirm(`Remove ${row.name}?`, detail, 'Remove'))) return;
+  await context.client.request({ kind: 'remove', name: row.name });
+}
+
+function hasProcess({ presenter }: CommandContext, name: string): boolean {
+  const agent = presenter.state.agents[name];
+  return agent !== undefined && currentLaunch(agent) !== undefined;
+}
+
+async function confirm(message: string, detail: string, action: string): Promise<boolean> {
+  return (await vscode.window.showWarningMessage(message, { modal: true, detail }, action)) === action;
+}

@@ -1,0 +1,63 @@
+import * as vscode from 'vscode';
+import { z } from 'zod';
+import { readAgentName } from '../../core/fleet/names.ts';
+import { workspaceFolders } from '../agentsTree.ts';
+import type { CommandContext } from './commandContext.ts';
+import { attachWhenRunning } from './attach.ts';
+import { awaitLaunch, connect, isAllowedToLaunch } from './interaction.ts';
+
+/** A caller may give what else is asked for. */
+const argumentSchema = z.object({ name: z.string(), directory: z.string() });
+
+/** Creates an agent, opens its terminal, and waits until it is bound or needs a person. */
+export async function newAgent(context: CommandContext, argument: unknown): Promise<void> {
+  if (!(await isAllowedToLaunch())) return;
+  await connect(context);
+  const given = argumentSchema.safeParse(argument);
+  const chosen = given.success ? given.data : await ask(context);
+  if (chosen === undefined) return;
+  const { name, directory } = chosen;
+  context.attention.watch(name);
+  await context.client.request({ kind: 'create', name, directory });
+  void attachWhenRunning(context, name);
+  await awaitLaunch(context, name, 0);
+}
+
+async function ask(context: CommandContext): Promise<{ name: string; directory: string } | undefined> {
+  const name = await vscode.window.showInputBox({
+    title: 'New Agent (1/2)',
+    prompt: 'Name of the agent',
+    placeHolder: 'ada',
+    ignoreFocusOut: true,
+    validateInput: (text) => {
+      const reading = readAgentName(text);
+      if (!reading.ok) return reading.sentence;
+      return context.presenter.state.agents[text] === undefined ? undefined : `There is an agent "${text}" already.`;
+    },
+  });
+  if (name === undefined) return undefined;
+  const directory = await askDirectory();
+  return directory === undefined ? undefined : { name, directory };
+}
+
+async function askDirectory(): Promise<string | undefined> {
+  const browse = { label: '$(folder-opened) Browse...', directory: undefined };
+  const folders = workspaceFolders().map((directory) => ({
+    label: `$(folder) ${vscode.workspace.getWorkspaceFolder(vscode.Uri.file(directory))?.name ?? directory}`,
+    description: directory,
+    directory,
+  }));
+  if (folders.length > 0) {
+    const options = { title: 'New Agent (2/2)', placeHolder: 'Directory in which it works', ignoreFocusOut: true };
+    const picked = await vscode.window.showQuickPick([...folders, browse], options);
+    if (picked === undefined) return undefined;
+    if (picked.directory !== undefined) return picked.directory;
+  }
+  const uris = await vscode.window.showOpenDialog({
+    title: 'Directory in which the agent works',
+    openLabel: 'Use This Directory',
+    canSelectFiles: false,
+    canSelectFolders: true,
+  });
+  return uris?.[0]?.fsPath;
+}

@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { z } from 'zod';
+import { messageOf } from '../base/errors.ts';
+import { DisposableStore } from '../base/lifecycle.ts';
+import type { Connection, FleetView } from '../core/fleet/select.ts';
+import type { FleetState } from '../core/fleet/state.ts';
+import { exists } from '../node/files.ts';
+import { ensureHolder } from '../node/gatewayLauncher.ts';
+import { Hands } from '../node/hands/hands.ts';
+import { installPrograms } from '../node/programs.ts';
+import { loadPty } from '../node/pty.ts';
+import { defaultStateDirectory, statePaths } from '../node/statePaths.ts';
+import { TmuxServer } from '../node/tmux/tmuxServer.ts';
+import type { AgentNode } from './agentNodes.ts';
+import { AgentsTree } from './agentsTree.ts';
+import { Attention } from './attention.ts';
+import { BindingHealthView } from './bindingHealthView.ts';
+import { CommandTable } from './commands/commandTable.ts';
+import { FleetPresenter } from './fleetPresenter.ts';
+import { GatewayClient } from './gatewayClient.ts';
+import { HandsHost } from './handsHost.ts';
+import { ChannelLog } from './log.ts';
+import { SettingsSync, tmuxPathSetting } from './settings.ts';
+import { StatusBar } from './statusBar.ts';
+import type { StatusLook } from './statusLook.ts';
+import { AgentTerminals } from './terminals.ts';
+
+/** What this window shows, for other extensions and for tests. Read only. */
+export interface BowlineWindow {
+  readonly window: string;
+  readonly state: FleetState;
+  readonly view: FleetView;
+  readonly connection: Connection;
+  /** Undefined while the item is hidden. */
+  readonly statusBar: StatusLook | undefined;
+  readonly agents: vscode.TreeDataProvider<AgentNode>;
+}
+
+const manifestSchema = z.object({ version: z.string() });
+
+/** The composition root: everything of this process is made here. Without a fleet on this machine nothing is started. */
+export async function activate(context: vscode.ExtensionContext): Promise<BowlineWindow> {
+  const store = new DisposableStore();
+  context.subscriptions.push(store);
+  const log = store.add(new ChannelLog());
+  const paths = statePaths(defaultStateDirectory(process.env));
+  const window = `window-${randomUUID().slice(0, 8)}`;
+  const { version } = manifestSchema.parse(context.extension.packageJSON);
+  const install = (): Promise<string> =>
+    installPrograms({
+      distDirectory: join(context.extensionPath, 'dist'),
+      version,
+      paths,
+      nodes: [process.execPath],
+    });
+
+  const client = store.add(
+    new GatewayClient({
+      paths,
+      log,
+      window,
+      // Without trust nothing is executed from this window.
+      hands: () => (vscode.workspace.isTrusted ? 'offered' : 'not offered'),
+      ensure: (signal) => ensureHolder({ paths, install, log, signal }),
+    }),
+  );
+  const presenter = store.add(
+    new FleetPresenter(client, Date.now, (error) => {
+      log.error('a view failed', { reason: messageOf(error) });
+    }),
+  );
+  const hands = store.add(
+    new HandsHost(
+      client,
+      window,
+      () => {
+        const tmuxPath = tmuxPathSetting();
+        return new Hands({
+          stateDirectory: paths.directory,
+          ...(tmuxPath !== '' && { tmuxPath }),
+          loadPty: () => loadPty(() => createRequire(__filename)('node-pty')),
+          environment: process.env,
+          fleet: () => client.state,
+          report: (facts) => {
+            client.report(facts);
+          },
+          log,
+        });
+      },
+      log,
+    ),
+  );
+  const terminals = new AgentTerminals(paths, async () => {
+    const server = new TmuxServer({
+      stateDirectory: paths.directory,
+      tmuxPath: tmuxPathSetting(),
+      environment: process.env,
+      log,
+    });
+    return (await server.locate()).file;
+  });
+  const attention = store.add(new Attention(presenter, client, window));
+  const agents = store.add(new AgentsTree(presenter));
+  const statusBar = store.add(
+    new StatusBar(presenter, {
+      startProblem: () => client.startProblem?.message,
+      handsProblem: () => hands.problem,
+    }),
+  );
+  store.add(
+    hands.onStatus(() => {
+      statusBar.draw();
+    }),
+  );
+  store.add(new BindingHealthView(presenter, context.extensionUri, log));
+  store.add(new SettingsSync(client, log));
+  store.add(new CommandTable({ client, presenter, terminals, attention, log, paths }));
+  store.add(
+    vscode.workspace.onDidGrantWorkspaceTrust(() => {
+      client.reconnect();
+    }),
+  );
+  store.add(
+    vscode.workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration('bowline.tmuxPath')) hands.renew();
+    }),
+  );
+
+  // The directory is made by the first command that needs a gateway.
+  if (await exists(paths.directory)) client.start();
+  return {
+    window,
+    get state() {
+      return client.state;
+    },
+    get view() {
+      return presenter.view;
+    },
+    get connection() {
+      return client.connection;
+    },
+    get statusBar() {
+      return statusBar.shown;
+    },
+    agents,
+  };
+}

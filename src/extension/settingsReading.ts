@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import type { FleetSettings } from '../core/fleet/state.ts';
+
+const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const healingSchema = z.enum(['auto', 'ask', 'off']);
+
+/** Settings of the editor for the gateway, and a sentence for each value that was left out. */
+export interface SettingsReading {
+  readonly settings: FleetSettings;
+  readonly complaints: readonly string[];
+}
+
+/** Reads the person's settings (`get` as of `WorkspaceConfiguration`). A value that cannot be used is left out alone. */
+export function readSettings(get: (name: string) => unknown): SettingsReading {
+  const complaints: string[] = [];
+  const path = get('claudePath');
+  const claudePath = typeof path === 'string' && path.trim() !== '' ? path.trim() : 'claude';
+  const healing = healingSchema.safeParse(get('healing'));
+  if (!healing.success) complaints.push('bowline.healing must be auto, ask or off; auto is used.');
+  const variables = z.record(z.string(), z.unknown()).safeParse(get('environment') ?? {});
+  if (!variables.success) complaints.push('bowline.environment must be an object of texts; it is not used.');
+  const environment: Record<string, string> = {};
+  for (const [name, value] of Object.entries(variables.data ?? {})) {
+    if (!variableName.test(name)) complaints.push(`bowline.environment: "${name}" cannot be a variable's name.`);
+    else if (typeof value !== 'string') complaints.push(`bowline.environment: the value of ${name} must be a text.`);
+    else environment[name] = value;
+  }
+  return { settings: { claudePath, environment, healing: healing.data ?? 'auto' }, complaints };
+}
+
+/** Whether two settings mean the same; the order of variables means nothing. */
+export function sameSettings(a: FleetSettings, b: FleetSettings): boolean {
+  return fingerprint(a) === fingerprint(b);
+}
+
+function fingerprint({ claudePath, healing, environment }: FleetSettings): string {
+  const variables = Object.entries(environment).sort(([a], [b]) => (a < b ? -1 : 1));
+  return JSON.stringify([claudePath, healing, variables]);
+}

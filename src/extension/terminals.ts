@@ -1,0 +1,50 @@
+import * as vscode from 'vscode';
+import type { StatePaths } from '../node/statePaths.ts';
+
+/** Opens terminals on the agents' tmux sessions. */
+export class AgentTerminals {
+  constructor(
+    private readonly paths: StatePaths,
+    /** Path of the tmux program; rejects with `tmux-missing` or `tmux-too-old`. */
+    private readonly locateTmux: () => Promise<string>,
+  ) {}
+
+  /** Shows the terminal of an agent: the one that is open, else a new one. The agent must have a session. */
+  async attach(name: string): Promise<vscode.Terminal> {
+    const open = this.find(name);
+    if (open !== undefined) {
+      open.show();
+      return open;
+    }
+    const shellPath = await this.locateTmux();
+    const terminal = vscode.window.createTerminal({
+      name,
+      shellPath,
+      shellArgs: this.attachArguments(name),
+      // tmux and the agent go on without it; after a reload the person attaches again.
+      isTransient: true,
+      iconPath: new vscode.ThemeIcon('hubot'),
+      // tmux refuses to attach inside of another tmux.
+      env: { TMUX: null, TMUX_PANE: null },
+    });
+    terminal.show();
+    return terminal;
+  }
+
+  /** Found by its arguments, so that terminals survive a restart of the extension host. */
+  private find(name: string): vscode.Terminal | undefined {
+    const wanted = JSON.stringify(this.attachArguments(name));
+    return vscode.window.terminals.find(({ creationOptions, exitStatus }) => {
+      return (
+        exitStatus === undefined &&
+        'shellArgs' in creationOptions &&
+        JSON.stringify(creationOptions.shellArgs) === wanted
+      );
+    });
+  }
+
+  /** `-u`: UTF-8 whatever the locale. `=`: exactly this session, not one whose name begins like it. */
+  private attachArguments(name: string): string[] {
+    return ['-u', '-S', this.paths.fleetSocket, 'attach-session', '-t', `=${name}`];
+  }
+}
