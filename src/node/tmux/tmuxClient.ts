@@ -111,7 +111,7 @@ export class TmuxClient extends DisposableObject implements TmuxCommands {
   }
 
   /**
-   * Starts the server if needed and attaches. Does nothing while connected. Rejects with the error that `onState` shows,
+   * Starts the server if needed, attaches and takes a snapshot. Does nothing while connected. Rejects with the error that `onState` shows,
    * and goes on trying to attach (without starting a server) until it succeeds or is disposed.
    */
   connect(): Promise<void> {
@@ -253,7 +253,7 @@ export class TmuxClient extends DisposableObject implements TmuxCommands {
     this.serverPid = Number(pid[0]);
     await this.server.record(this.serverPid);
     connection.onSubscription(({ subscription, value }) => {
-      if (subscription === paneSubscription) this.accept(parsePanes(value).filter(isAgentPane));
+      if (subscription === paneSubscription) void this.accept(parsePanes(value).filter(isAgentPane));
     });
     await connection.run([['refresh-client', '-B', paneSubscriptionFormat]], limit);
   }
@@ -350,14 +350,14 @@ export class TmuxClient extends DisposableObject implements TmuxCommands {
 
   private async takeSnapshot(): Promise<void> {
     try {
-      this.accept(await this.listPanes());
+      await this.accept(await this.listPanes());
     } catch (error) {
       this.log.debug('no snapshot of the panes', { reason: messageOf(error) });
     }
   }
 
-  private accept(panes: readonly PaneInfo[]): void {
-    void this.snapshotQueue.run(async () => {
+  private accept(panes: readonly PaneInfo[]): Promise<void> {
+    return this.snapshotQueue.run(async () => {
       const complete = await this.withLostStatus(panes);
       const before = JSON.stringify(this.lastPanes);
       this.lastPanes = complete;
