@@ -6,18 +6,28 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 /**
  * Processes whose environment, arguments or working directory contain `mark` (a unique text such as the path of a
- * private directory), without this process and its ancestors. Elsewhere than on Linux only arguments can be seen.
+ * private directory), and all that descend from them, without this process and its ancestors. Elsewhere than on Linux
+ * only arguments can be seen.
  *
  * @param {string} mark
  * @returns {{ pid: number, command: string }[]}
  */
 export function findProcesses(mark) {
   const all = process.platform === 'linux' ? linuxProcesses() : listedProcesses();
-  const own = new Set();
-  for (let pid = process.pid; pid > 0 && !own.has(pid); pid = all.get(pid)?.parent ?? 0) own.add(pid);
+  const own = new Set(ancestry(process.pid, all));
+  const marked = new Set(
+    [...all].filter(([pid, { text }]) => !own.has(pid) && text.includes(mark)).map(([pid]) => pid),
+  );
   return [...all]
-    .filter(([pid, { text }]) => !own.has(pid) && text.includes(mark))
+    .filter(([pid]) => !own.has(pid) && ancestry(pid, all).some((ancestor) => marked.has(ancestor)))
     .map(([pid, { command }]) => ({ pid, command }));
+}
+
+/** The process, its parent, and so on. */
+function ancestry(pid, all) {
+  const chain = [];
+  for (let next = pid; next > 0 && !chain.includes(next); next = all.get(next)?.parent ?? 0) chain.push(next);
+  return chain;
 }
 
 /**
