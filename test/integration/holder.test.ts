@@ -30,7 +30,7 @@ describe('holder', function () {
   async function stranger(port = 0): Promise<number> {
     const server = createServer((socket) => socket.end('HTTP/1.1 418 stranger\r\n\r\n'));
     servers.push(server);
-    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+    await new Promise<void>((resolve, reject) => server.on('error', reject).listen(port, '127.0.0.1', resolve));
     const address = server.address();
     assert.ok(typeof address === 'object' && address);
     return address.port;
@@ -84,6 +84,17 @@ describe('holder', function () {
         firstStart: [undefined, undefined],
       },
     );
+  });
+
+  it('has the port before its first gateway listens: a connection waits, and nobody else gets the port', async () => {
+    await rig.instruct('slow');
+    rig.startHolder();
+    const holder = await waitFor('the file of the holder', () => rig.record(), { timeoutMs: 30_000 });
+    const [answer] = await Promise.all([
+      ask(holder.port),
+      assert.rejects(stranger(holder.port), { code: 'EADDRINUSE' }),
+    ]);
+    assert.equal(answer.holder, holder.instance);
   });
 
   it('keeps the port when the gateway is killed: 100 connections made meanwhile wait, none is refused', async () => {
