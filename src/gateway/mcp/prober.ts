@@ -8,7 +8,7 @@ import { type EndpointOf, sameEndpoint, type StandingStream, type StandingStream
 
 export interface ProberOptions {
   readonly fleet: FleetPort;
-  readonly streams: StandingStreams;
+  readonly streams: Pick<StandingStreams, 'newest' | 'send' | 'onDidClose'>;
   readonly clock: Clock;
   /** Milliseconds after which a probe counts as unanswered. Default: `bindingTimes.probeLimit`. */
   readonly limitMs?: number;

@@ -40,7 +40,14 @@ export function fleetText(state: FleetState, caller: Caller, now: number): strin
  */
 export function contextStatusText(agent: Agent | undefined, now: number): string {
   if (agent === undefined) return 'Unknown agent.';
-  const afterTurn: Agent = { ...agent, activity: { ...agent.activity, kind: 'idle', lastWorkAt: now } };
+  const { session } = agent;
+  const afterTurn: Agent = {
+    ...agent,
+    activity: { ...agent.activity, kind: 'idle', lastWorkAt: now },
+    ...(session !== undefined && {
+      session: { ...session, prompted: true, turnsCompleted: session.turnsCompleted + 1 },
+    }),
+  };
   const verdict = judgeRestart(afterTurn, 'fresh', 'reachable', now);
   const saved =
     agent.savedContext === undefined

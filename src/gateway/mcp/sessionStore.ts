@@ -19,6 +19,8 @@ export interface SessionStoreOptions {
   readonly path: string;
   readonly clock: Clock;
   readonly log: Log;
+  /** How the file is replaced; atomically, mode 0600. */
+  readonly write?: (path: string, content: string) => Promise<void>;
 }
 
 /**
@@ -109,7 +111,7 @@ export class SessionStore {
   private async write(): Promise<void> {
     const content = { format: 1, sessions: [...this.sessions.values()], ended: [...this.ended.values()] };
     try {
-      await writeFileAtomic(this.options.path, JSON.stringify(content));
+      await (this.options.write ?? writeFileAtomic)(this.options.path, JSON.stringify(content));
     } catch (error) {
       this.options.log.error('MCP sessions could not be written; they will not outlive the gateway', {
         reason: messageOf(error),

@@ -6,6 +6,9 @@ import type { JsonRpcMessage } from './jsonRpc.ts';
 import type { SessionRecord } from './sessionFile.ts';
 import { sessionDigest } from './sessionStore.ts';
 
+/** Between two comments on an idle stream, in milliseconds: one that is silent for 25 s is taken for dead by some. */
+export const commentEvery = 20_000;
+
 /** One open GET stream. */
 export interface StandingStream {
   readonly session: SessionRecord;
@@ -18,7 +21,7 @@ export type EndpointOf = Pick<SessionRecord, 'agent' | 'server' | 'launchId'>;
 export interface StandingStreamsOptions {
   readonly fleet: FleetPort;
   readonly clock: Clock;
-  /** A stream that is idle for 70 s must stay open; some proxies and clients drop one after 30 s. Default 20 s. */
+  /** Default: {@link commentEvery}. */
   readonly commentEveryMs?: number;
 }
 
@@ -38,7 +41,7 @@ export class StandingStreams implements Disposable {
   constructor(private readonly options: StandingStreamsOptions) {
     this.comments = setInterval(() => {
       for (const { response } of this.streams.values()) response.write(': still here\n\n');
-    }, options.commentEveryMs ?? 20_000);
+    }, options.commentEveryMs ?? commentEvery);
   }
 
   /** Makes `response` the session's stream. A former one is ended: the client has the new one. */
