@@ -73,7 +73,7 @@ case $role in
     exec "$node" "$programs/$role.js" "$@"
     ;;
   holder)
-    wait_steps='0.2 0.4 0.8 1.6 3.2 5'
+    wait_steps='0 0.2 0.4 0.8 1.6 3.2 5'
     steps=$wait_steps
     while [ -d "$state/versions" ]; do
       find_programs holder
