@@ -5,7 +5,7 @@
  */
 import { existsSync } from 'node:fs';
 import { messageOf } from '../base/errors.ts';
-import { parseHookPayload } from '../core/claude/hooks.ts';
+import { readHookPayload } from '../core/claude/hooks.ts';
 import { agentNamePattern } from '../core/fleet/names.ts';
 import { readEndpointFile } from '../node/endpointFile.ts';
 import { readTextFile } from '../node/files.ts';
@@ -13,7 +13,6 @@ import { spoolReport } from '../node/hookSpool.ts';
 import { JsonlLog } from '../node/jsonlLog.ts';
 import { defaultStateDirectory, type StatePaths, statePaths } from '../node/statePaths.ts';
 import type { HookReport } from '../protocol/hookReport.ts';
-import { hookFact } from './hookFact.ts';
 import { postReport } from './post.ts';
 import { startHolderIfGone } from './startHolder.ts';
 
@@ -28,13 +27,15 @@ async function run(paths: StatePaths, log: JsonlLog): Promise<void> {
     log.error('a hook was called without an agent and a launch');
     return;
   }
-  const payload = parseHookPayload(JSON.parse(await readInput()));
+  const payload = readHookPayload(JSON.parse(await readInput()));
   if (payload === undefined) {
     log.warn('a payload names no event or no session', { agent });
     return;
   }
+  const { transcriptPath } = payload;
+  const transcriptExists = transcriptPath !== undefined && existsSync(transcriptPath);
   const at = Math.round(performance.timeOrigin);
-  const report: HookReport = { at, launchId, hook: hookFact(payload, existsSync) };
+  const report: HookReport = { at, launchId, hook: { ...payload, transcriptExists } };
   const reason = await tell(paths, agent, report, log);
   if (reason === undefined) return;
   spoolReport(paths, agent, report);

@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import type { Epoch } from '../core/fleet/state.ts';
+import { readEndpointFile } from '../node/endpointFile.ts';
+import type { StatePaths } from '../node/statePaths.ts';
+import type { Endpoint } from '../protocol/endpointFile.ts';
+
+/** What the run of the gateway before this one left behind. */
+export interface FormerRun {
+  readonly endpoint?: Endpoint;
+  /** When it was last known to live: a living gateway touches its endpoint file. */
+  readonly seenAt?: number;
+}
+
+/** Reads the former run. An endpoint file that cannot be used counts as none, its time all the same. */
+export async function readFormerRun(paths: StatePaths): Promise<FormerRun> {
+  const [reading, ...times] = await Promise.all([
+    readEndpointFile(paths),
+    changedAt(paths.endpoint),
+    changedAt(paths.state),
+  ]);
+  const seen = times.filter((time) => time !== undefined);
+  return {
+    ...(reading.kind === 'ok' && { endpoint: reading.endpoint }),
+    ...(seen.length > 0 && { seenAt: Math.max(...seen) }),
+  };
+}
+
+/** A new run. The port stayed open if the same holder held it for the former one. */
+export function newEpoch(former: FormerRun, holder: string, now: number): Epoch {
+  const keptOpen = former.endpoint?.holder.instance === holder;
+  return {
+    id: randomUUID(),
+    startedAt: now,
+    ...(former.seenAt !== undefined && { previousSeenAt: Math.min(Math.round(former.seenAt), now) }),
+    port: keptOpen ? 'kept open' : 'was closed',
+  };
+}
+
+async function changedAt(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).mtimeMs;
+  } catch {
+    return undefined; // there is none: the first run
+  }
+}

@@ -1,0 +1,85 @@
+import { hookSettings } from '../core/claude/hooks.ts';
+import { launchArguments } from '../core/claude/launchArguments.ts';
+import { shellLine } from '../core/claude/shellLine.ts';
+import { type Agent, enabledServers, type Launch } from '../core/fleet/state.ts';
+import { ensurePrivateDirectory, writeFileAtomic } from '../node/files.ts';
+import type { StatePaths } from '../node/statePaths.ts';
+import type { HandsTask } from '../protocol/stream.ts';
+import type { AgentKeys, FleetPort } from './ports.ts';
+
+/** What {@link LaunchFiles} works with. */
+export interface LaunchFilesOptions {
+  readonly fleet: FleetPort;
+  readonly paths: StatePaths;
+  readonly keys: AgentKeys;
+  /** Where the gateway listens. */
+  readonly port: number;
+}
+
+/** Gives a launch what it starts with: its configuration files, written when it is handed out, and its task. */
+export class LaunchFiles {
+  constructor(private readonly options: LaunchFilesOptions) {}
+
+  /**
+   * Writes the MCP configuration (it holds the key, mode 0600) and the settings with the hooks, then resolves with the
+   * task. Rejects with the system's error, or a RangeError for a conversation that cannot be resumed by its id.
+   */
+  async prepare(agent: Agent, launch: Launch): Promise<HandsTask> {
+    const { fleet, paths, keys } = this.options;
+    const { settings } = fleet.state;
+    const { configuration, name } = agent;
+    const files = paths.agent(name);
+    const task: HandsTask = {
+      kind: 'launch',
+      id: `launch:${launch.id}`,
+      name,
+      launchId: launch.id,
+      directory: configuration.directory,
+      program: settings.claudePath,
+      arguments: [
+        ...launchArguments({
+          conversation:
+            launch.expectedSessionId === undefined
+              ? { mode: 'fresh' }
+              : { mode: 'resume', sessionId: launch.expectedSessionId },
+          settingsFile: files.settings,
+          mcpConfigFile: files.mcpConfig,
+          extraArguments: configuration.extraArguments,
+          ...(configuration.model !== undefined && { model: configuration.model }),
+          ...(configuration.permissionMode !== undefined && { permissionMode: configuration.permissionMode }),
+        }),
+      ],
+      environment: {
+        ...settings.environment,
+        ...configuration.environment,
+        BOWLINE_AGENT: name,
+        BOWLINE_LAUNCH: launch.id,
+      },
+    };
+    const key = await keys.keyOf(name);
+    await ensurePrivateDirectory(files.directory);
+    await writeFileAtomic(files.mcpConfig, toText(this.mcpConfiguration(agent, launch, key)));
+    await writeFileAtomic(files.settings, toText(this.settings(agent, launch)));
+    return task;
+  }
+
+  private mcpConfiguration(agent: Agent, launch: Launch, key: string): object {
+    const headers = { 'X-Agent-Name': agent.name, 'X-Agent-Launch': launch.id, Authorization: `Bearer ${key}` };
+    const address = (server: string): string => `http://127.0.0.1:${this.options.port}/mcp/${server}`;
+    const entries = enabledServers(agent).map(
+      (server) => [server, { type: 'http', url: address(server), headers }] as const,
+    );
+    return { mcpServers: Object.fromEntries(entries) };
+  }
+
+  private settings(agent: Agent, launch: Launch): object {
+    return hookSettings({
+      command: shellLine([this.options.paths.launcher, 'hook', agent.name, launch.id]),
+      allowedServers: enabledServers(agent),
+    });
+  }
+}
+
+function toText(value: object): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
+}
