@@ -60,7 +60,7 @@ interface RequestOptions {
 const endpointSchema = z.object({ port: z.int(), token: z.string() });
 
 /** The part of `GET /agents` that tells which `claude` the gateway would start. */
-const fleetSchema = z.object({ state: z.object({ settings: z.object({ claudePath: z.string() }) }) });
+const fleetSchema = z.object({ settings: z.object({ claudePath: z.string() }) });
 
 const manifestSchema = z.object({ publisher: z.string(), name: z.string(), version: z.string() });
 
@@ -103,6 +103,8 @@ export async function prepareDemoFleet(claude: DemoClaude): Promise<DemoFleet> {
   try {
     for (const agent of agents) await mkdir(agent.directory, { recursive: true });
     for (const name of ['data', 'extensions', 'tmp']) await mkdir(below(name));
+    // Where it is, there is a fleet: the window starts the gateway without being asked.
+    await mkdir(stateDirectory, { mode: 0o700 });
     await linkExtension(below('extensions'));
     const workspace = below('work/fleet.code-workspace');
     await writeFile(workspace, JSON.stringify({ folders: agents.map(({ name }) => ({ path: name })) }));
@@ -120,7 +122,7 @@ export async function prepareDemoFleet(claude: DemoClaude): Promise<DemoFleet> {
       createAgents: async (options = {}) => {
         const { 'bowline.claudePath': claudePath = 'claude' } = settings;
         const hasSettings = async (): Promise<boolean> =>
-          fleetSchema.parse(await request('GET', '/agents', options)).state.settings.claudePath === claudePath;
+          fleetSchema.parse(await request('GET', '/agents', options)).settings.claudePath === claudePath;
         await waitFor("the window's settings to reach the gateway", hasSettings, { timeoutMs: 60_000, ...options });
         for (const body of agents) await request('POST', '/agents', { body, ...options });
       },

@@ -64,7 +64,8 @@ export async function openWorkbench(browser: Browser, server: HostServer, option
   });
   const page = await context.newPage();
   await options.prepare?.(page);
-  await page.goto(workbenchUrl(server, options));
+  // On a busy machine the last of its files can take longer than Playwright's 30 s; the workbench is what counts.
+  await page.goto(workbenchUrl(server, options), { waitUntil: 'commit', timeout: 60_000 });
   await page.waitForSelector('.monaco-workbench', { timeout: 60_000 });
   return page;
 }
