@@ -42,7 +42,7 @@ export class AgentCard extends LitElement {
         </span>
       </div>
       ${row.detail === '' || row.life === 'healing' ? nothing : html`<p class="${stuck ? 'marked' : ''}">${row.detail}</p>`}
-      ${directoryLine(row.directory)}
+      <p class="directory" title=${row.directory}><bdi dir="ltr">${row.directory}</bdi></p>
       <ul class="endpoints" role="list" aria-label="MCP servers of ${row.name}">
         ${row.endpoints.map((endpoint) => this.endpointItem(row, endpoint, post))}
       </ul>
@@ -83,13 +83,4 @@ function lifeText({ life, detail, activity }: AgentRow): string {
   if (life !== 'ready' && life !== 'healing' && life !== 'verifying') return life;
   const how = life === 'healing' && detail !== '' ? `${life} (${detail})` : life;
   return `${how}, ${activity === 'unknown' ? 'activity unknown' : activity}`;
-}
-
-/** The path, shortened at its front where there is no room: the last folder is what tells agents apart. */
-function directoryLine(directory: string): TemplateResult {
-  const end = Math.max(directory.lastIndexOf('/'), directory.lastIndexOf('\\'));
-  return html`<p class="directory" title=${directory}>
-    <span class="parent">${directory.slice(0, Math.max(end, 0))}</span
-    ><span class="folder">${directory.slice(Math.max(end, 0))}</span>
-  </p>`;
 }

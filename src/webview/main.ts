@@ -12,4 +12,6 @@ customElements.define(AgoElement.tag, AgoElement);
 customElements.define(AgentCard.tag, AgentCard);
 customElements.define(BindingHealthPage.tag, BindingHealthPage);
 
-document.querySelector<BindingHealthPage>(BindingHealthPage.tag)?.connect(connectHost());
+const page = document.querySelector<BindingHealthPage>(BindingHealthPage.tag) ?? new BindingHealthPage();
+if (!page.isConnected) (document.querySelector('main') ?? document.body).append(page);
+page.connect(connectHost());

@@ -106,7 +106,7 @@ function timelineList(entries: readonly TimelineEntry[], clock: PageClock): Temp
           <time datetime=${new Date(at).toISOString()}>${clockTime(at, now)}</time>
           <span
             ><span class="event-agents">${listNames(agents, namesShown)}</span> ${text}
-            ${server === undefined ? nothing : html`<span class="server">${server}</span>`}</span
+            ${server === undefined ? nothing : html`<span class="server">(${server})</span>`}</span
           >
         </li>`,
     )}

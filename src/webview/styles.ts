@@ -66,9 +66,6 @@ export const pageStyles = css`
   .tone-quiet {
     color: var(--vscode-descriptionForeground);
   }
-  .tone-info {
-    color: var(--vscode-editorInfo-foreground, var(--vscode-foreground));
-  }
   .tone-warning {
     color: var(--vscode-editorWarning-foreground, var(--vscode-foreground));
   }
@@ -250,19 +247,13 @@ export const pageStyles = css`
   .marked {
     color: var(--vscode-editorWarning-foreground, inherit);
   }
+  /* Right to left, so that a long path is cut at its front: the last folder tells agents apart. */
   .directory {
-    display: flex;
-    white-space: pre;
-  }
-  .directory .parent {
     overflow: hidden;
+    direction: rtl;
+    text-align: left;
     text-overflow: ellipsis;
-  }
-  .directory .folder {
-    flex: none;
-    max-width: 100%;
-    overflow: hidden;
-    text-overflow: ellipsis;
+    white-space: nowrap;
   }
   .endpoint {
     display: flex;

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import path from 'node:path';
 import type { FleetView } from '../../../src/core/fleet/select.ts';
 import type { HostToWebviewMessage, WebviewToHostMessage } from '../../../src/protocol/webview.ts';
+import { bindingHealthHtml } from '../../../src/extension/bindingHealthHtml.ts';
 import { repository } from '../../host/setup.mjs';
 import { launchBrowser } from '../../host/workbench.ts';
 import { type Theme, themes } from './themes.ts';
@@ -18,16 +19,12 @@ export interface OpenOptions {
   readonly state?: unknown;
 }
 
-/** What the stand-in for VS Code's webview API recorded. */
-interface Recorded {
-  readonly messages: readonly WebviewToHostMessage[];
-  readonly state: unknown;
-  readonly violations: readonly string[];
-}
-
 declare global {
   interface Window {
+    /** What the stand-in for VS Code's webview API got, and what the policy stopped. */
     recorded: { messages: WebviewToHostMessage[]; state: unknown; violations: string[] };
+    /** Accessible name and outline of what has the focus. */
+    focusedLook(): string;
   }
 }
 
@@ -38,7 +35,7 @@ const types: Readonly<Record<string, string>> = {
   '.ttf': 'font/ttf',
 };
 
-/** The built page in a real Chromium, served with the policy of a VS Code webview; the host's side is a stand-in. */
+/** The built page in a real Chromium, in the document and under the policy of the extension; the host's side is a stand-in. */
 export class PageRig {
   private constructor(
     private readonly browser: Browser,
@@ -50,8 +47,7 @@ export class PageRig {
   static async start(): Promise<PageRig> {
     const server = createServer((request, response) => {
       const name = path.basename(new URL(request.url ?? '', origin).pathname);
-      const body =
-        name === 'page.html' ? Promise.resolve(pageHtml(origin)) : readFile(path.join(repository, 'dist', name));
+      const body = name === 'page.html' ? Promise.resolve(html) : readFile(path.join(repository, 'dist', name));
       body.then(
         (content) => response.writeHead(200, { 'content-type': types[path.extname(name)] ?? '' }).end(content),
         () => response.writeHead(404).end(),
@@ -61,6 +57,12 @@ export class PageRig {
     const address = server.address();
     if (address === null || typeof address === 'string') throw new Error('no port');
     const origin = `http://127.0.0.1:${address.port}`;
+    const html = bindingHealthHtml({
+      source: origin,
+      nonce: 'test',
+      scriptUri: `${origin}/webview.js`,
+      codiconUri: `${origin}/codicon.css`,
+    });
     return new PageRig(await launchBrowser({ window: 'headless' }), server, origin);
   }
 
@@ -68,19 +70,7 @@ export class PageRig {
     const page = await this.browser.newPage({ viewport: { width, height } });
     // What tsx puts around functions, also around those that are sent into the page.
     await page.addInitScript('globalThis.__name = (target) => target');
-    await page.addInitScript((kept) => {
-      window.recorded = { messages: [], state: kept, violations: [] };
-      document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => {
-        window.recorded.violations.push(`${violatedDirective} ${blockedURI}`);
-      });
-      Object.assign(window, {
-        acquireVsCodeApi: () => ({
-          postMessage: (message: WebviewToHostMessage) => window.recorded.messages.push(message),
-          getState: () => window.recorded.state,
-          setState: (next: unknown) => (window.recorded.state = next),
-        }),
-      });
-    }, state);
+    await page.addInitScript(prepareWindow, state);
     const opened = new OpenPage(page);
     await page.goto(`${this.origin}/page.html`);
     await opened.useTheme(themes[theme]);
@@ -97,6 +87,7 @@ export class PageRig {
 }
 
 export class OpenPage {
+  /** What the page complained about. */
   readonly errors: string[] = [];
 
   constructor(readonly page: Page) {
@@ -107,52 +98,70 @@ export class OpenPage {
   }
 
   /** Sends a view as the extension host does, and resolves when it is drawn. */
-  async show(view: FleetView, now: number): Promise<void> {
+  readonly show = async (view: FleetView, now: number): Promise<void> => {
     const message: HostToWebviewMessage = { kind: 'view', view, now };
     await this.page.evaluate(async (sent) => {
-      window.postMessage(sent, '*');
-      const nextFrame = (): Promise<unknown> => new Promise((resolve) => requestAnimationFrame(resolve));
-      await new Promise((resolve) => setTimeout(resolve));
-      for (let frame = 0; frame < 4; frame++) await nextFrame();
+      await new Promise((resolve) => {
+        window.addEventListener('message', resolve, { once: true });
+        window.postMessage(sent, '*');
+      });
+      const page = document.querySelector<HTMLElement & { updateComplete: Promise<boolean> }>('bowline-binding-health');
+      await page?.updateComplete;
+      await new Promise(requestAnimationFrame);
     }, message);
-  }
+  };
 
-  async useTheme(theme: Theme): Promise<void> {
+  /** Sets the browser's clock, which then stands still; its timers go on. */
+  readonly setTime = async (time: number): Promise<void> => {
+    await this.page.clock.setFixedTime(time);
+  };
+
+  readonly useTheme = async (theme: Theme): Promise<void> => {
     await this.page.evaluate((colours) => {
       const { style } = document.documentElement;
+      style.cssText = 'background: var(--vscode-background)';
       for (const [name, value] of Object.entries(colours)) style.setProperty(`--vscode-${name}`, value);
-      style.setProperty('background', 'var(--vscode-background)');
     }, theme);
-  }
+  };
 
-  async recorded(): Promise<Recorded> {
-    return this.page.evaluate(() => window.recorded);
-  }
+  readonly messages = async (): Promise<readonly WebviewToHostMessage[]> =>
+    this.page.evaluate(() => window.recorded.messages);
 
   /** Commands asked for since the last call. */
-  async takeCommands(): Promise<readonly WebviewToHostMessage[]> {
-    return this.page.evaluate(() => window.recorded.messages.splice(0).filter(({ kind }) => kind === 'command'));
-  }
+  readonly takeCommands = async (): Promise<readonly Extract<WebviewToHostMessage, { kind: 'command' }>[]> =>
+    this.page.evaluate(() => window.recorded.messages.splice(0).filter((message) => message.kind === 'command'));
+
+  /** What the page left for the next one. */
+  readonly state = async (): Promise<unknown> => this.page.evaluate(() => window.recorded.state);
+
+  readonly violations = async (): Promise<readonly string[]> => this.page.evaluate(() => window.recorded.violations);
+
+  readonly announcements = async (): Promise<readonly string[]> =>
+    this.page.getByRole('log').locator('p').allTextContents();
 
   async close(): Promise<void> {
     await this.page.close();
   }
 }
 
-/** The page as the extension serves it: everything forbidden but its own script, styles and font. */
-function pageHtml(origin: string): string {
-  const policy = `default-src 'none'; script-src 'nonce-test'; style-src ${origin}; font-src ${origin};`;
-  return `<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta http-equiv="Content-Security-Policy" content="${policy}">
-    <title>Binding Health</title>
-    <link rel="stylesheet" href="codicon.css">
-  </head>
-  <body>
-    <bowline-binding-health></bowline-binding-health>
-    <script nonce="test" src="webview.js"></script>
-  </body>
-</html>`;
+/** Runs in the browser before the page's own script: the host's side (fake: there is no VS Code around the page). */
+function prepareWindow(state: unknown): void {
+  window.recorded = { messages: [], state, violations: [] };
+  document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => {
+    window.recorded.violations.push(`${violatedDirective} ${blockedURI}`);
+  });
+  Object.assign(window, {
+    acquireVsCodeApi: () => ({
+      postMessage: (message: WebviewToHostMessage) => window.recorded.messages.push(structuredClone(message)),
+      getState: () => window.recorded.state,
+      setState: (next: unknown) => {
+        window.recorded.state = structuredClone(next);
+      },
+    }),
+  });
+  window.focusedLook = () => {
+    const active = document.activeElement ?? document.body;
+    const { outlineStyle, outlineColor } = getComputedStyle(active);
+    return `${active.getAttribute('aria-label') ?? active.textContent}, ${outlineStyle} ${outlineColor}`;
+  };
 }
