@@ -49,11 +49,6 @@ const reading = { readOnlyHint: true, destructiveHint: false, idempotentHint: tr
 
 function registerTools(server: McpServer, caller: Caller, options: SelfServerOptions): void {
   const { fleet, contexts, clock } = options;
-  const self = (): CallToolResult | undefined =>
-    fleet.state.agents[caller.agent] === undefined
-      ? failure(`Bowline no longer knows an agent named "${caller.agent}". Tell the person; nothing else helps.`)
-      : undefined;
-
   server.registerTool(
     'whoami',
     {
@@ -62,7 +57,7 @@ function registerTools(server: McpServer, caller: Caller, options: SelfServerOpt
         'Your name as a Bowline agent, your directory, launch and conversation, and whether your tools are bound.',
       annotations: { title: 'Who am I', ...reading },
     },
-    () => self() ?? success(whoamiText(fleet.state, caller, clock())),
+    () => success(whoamiText(fleet.state, caller, clock())),
   );
 
   server.registerTool(
@@ -84,7 +79,7 @@ function registerTools(server: McpServer, caller: Caller, options: SelfServerOpt
         openWorldHint: false,
       },
     },
-    async ({ context, summary }) => self() ?? (await save(caller, context, summary, options)),
+    async ({ context, summary }) => save(caller, context, summary, options),
   );
 
   server.registerTool(
@@ -95,8 +90,6 @@ function registerTools(server: McpServer, caller: Caller, options: SelfServerOpt
       annotations: { title: 'Load my context', ...reading },
     },
     async () => {
-      const unknown = self();
-      if (unknown !== undefined) return unknown;
       const found = await contexts.load(caller.agent);
       switch (found.kind) {
         case 'found':
@@ -128,7 +121,7 @@ function registerTools(server: McpServer, caller: Caller, options: SelfServerOpt
       description: 'Whether a restart without your conversation would lose work now, and how old your last save is.',
       annotations: { title: 'Context status', ...reading },
     },
-    () => self() ?? success(contextStatusText(fleet.state.agents[caller.agent], clock())),
+    () => success(contextStatusText(fleet.state.agents[caller.agent], clock())),
   );
 }
 

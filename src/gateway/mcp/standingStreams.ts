@@ -7,7 +7,7 @@ import type { SessionRecord } from './sessionFile.ts';
 import { sessionDigest } from './sessionStore.ts';
 
 /** Between two comments on an idle stream, in milliseconds: one that is silent for 25 s is taken for dead by some. */
-export const commentEvery = 20_000;
+export const commentEvery: number = 20_000;
 
 /** One open GET stream. */
 export interface StandingStream {
