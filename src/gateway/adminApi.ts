@@ -105,7 +105,8 @@ export class AdminApi {
 
   private async agentsRoute(request: IncomingMessage, response: ServerResponse, method: string): Promise<void> {
     if (method === 'GET') {
-      sendJson(response, 200, { agents: this.view().agents });
+      const { claudePath, healing } = this.options.fleet.state.settings;
+      sendJson(response, 200, { agents: this.view().agents, settings: { claudePath, healing } });
     } else if (method === 'POST') {
       await this.execute({ ...(await bodyOf(request)), kind: 'create' });
       sendEmpty(response, 201);

@@ -131,9 +131,12 @@ export async function startServer(options: ServerOptions): Promise<HostServer> {
 }
 
 async function writeSettings({ userDataDirectory, settings }: ServerOptions): Promise<void> {
-  const file = path.join(userDataDirectory, 'User/settings.json');
-  await mkdir(path.dirname(file), { recursive: true });
-  if (!existsSync(file)) await writeFile(file, JSON.stringify({ ...quietSettings, ...settings }, null, 2));
+  // A window takes settings of scope `machine` from the machine's own file (VS Code, remote settings).
+  for (const scope of ['User', 'Machine']) {
+    const file = path.join(userDataDirectory, scope, 'settings.json');
+    await mkdir(path.dirname(file), { recursive: true });
+    if (!existsSync(file)) await writeFile(file, JSON.stringify({ ...quietSettings, ...settings }, null, 2));
+  }
 }
 
 function serverArguments(options: ServerOptions, port: number, token: string): string[] {

@@ -23,20 +23,16 @@ interface Fingerprint {
 export const blackout: Story = {
   name: 'gateway killed, then its port closed, and back',
   versions: claudeVersions,
-  async run(version, report) {
-    const window = await FleetWindow.open(version, report);
-    try {
+  run: (version, report) =>
+    FleetWindow.play(version, report, async (window) => {
       await startTwoAgents(window, report);
       await gatewayKilled(window, report);
       await portClosed(window, version, report);
-    } finally {
-      await window.dispose();
-    }
-  },
+    }),
 };
 
 async function startTwoAgents(window: FleetWindow, report: StoryReport): Promise<void> {
-  await window.fleet.createAgents({ timeoutMs: 60_000 });
+  await window.createAgents();
   const took = await window.waitForBindings('bound', { timeoutMs: 90_000 });
   await window.waitForStatus(/2 bound/, { timeoutMs: 5_000 });
   await window.waitForHealthText(/bound/i, { timeoutMs: 15_000 });

@@ -12,7 +12,15 @@ import type { ClaudeVersion } from '../harness/claude.ts';
 import { waitFor } from '../harness/waitFor.ts';
 import { prepareDemoFleet, type DemoFleet } from '../host/demoFleet.ts';
 import { type HostServer, startServer } from '../host/server.ts';
-import { type Browser, launchBrowser, openView, openWorkbench, type Page, statusText } from '../host/workbench.ts';
+import {
+  type Browser,
+  launchBrowser,
+  openView,
+  openWorkbench,
+  type Page,
+  runCommand,
+  statusText,
+} from '../host/workbench.ts';
 
 const run = promisify(execFile);
 
@@ -41,7 +49,7 @@ export class FleetWindow {
   ) {}
 
   /** Prepares the fleet and opens the window on the Bowline sidebar. Nothing is left over when it fails. */
-  static async open(version: ClaudeVersion, report: StoryReport): Promise<FleetWindow> {
+  private static async open(version: ClaudeVersion, report: StoryReport): Promise<FleetWindow> {
     const fleet = await prepareDemoFleet({ kind: 'scripted', version });
     const window = new FleetWindow(fleet, report);
     try {
@@ -69,6 +77,24 @@ export class FleetWindow {
     await openView(this.shown, 'Bowline');
   }
 
+  /** Creates both agents as a person does: New Agent, a name, a folder of the workspace. */
+  async createAgents(): Promise<void> {
+    for (const { name } of this.fleet.agents) await this.createAgent(name);
+  }
+
+  private async createAgent(name: string): Promise<void> {
+    const { page } = this;
+    await runCommand(page, 'Bowline: New Agent');
+    const title = page.locator('.quick-input-title');
+    await title.filter({ hasText: '1/2' }).waitFor({ timeout: 30_000 });
+    await page.keyboard.type(name);
+    await page.keyboard.press('Enter');
+    await title.filter({ hasText: '2/2' }).waitFor({ timeout: 10_000 });
+    await page.keyboard.type(name);
+    await page.keyboard.press('Enter');
+    await waitFor(`agent ${name}`, async () => name in (await this.bindings()), { timeoutMs: 15_000 });
+  }
+
   /** Ends VS Code as a closed laptop lid would: browser and server go, everything of Bowline's own stays. */
   async closeEditor(): Promise<void> {
     await this.browser?.close();
@@ -89,6 +115,23 @@ export class FleetWindow {
     const file = path.join(this.report.pictures, `${String(this.pictureCount).padStart(2, '0')}-${name}.png`);
     await this.page.screenshot({ path: file });
     this.report.say(`picture ${path.basename(file)}`);
+  }
+
+  /** Runs a story in a window of its own; where it fails, the last look of the window is kept, too. */
+  static async play(
+    version: ClaudeVersion,
+    report: StoryReport,
+    story: (window: FleetWindow) => Promise<void>,
+  ): Promise<void> {
+    const window = await FleetWindow.open(version, report);
+    try {
+      await story(window);
+    } catch (error) {
+      if (window.shown !== undefined) await window.picture('failed');
+      throw error;
+    } finally {
+      await window.dispose();
+    }
   }
 
   /** Text of the status bar item. */

@@ -7,10 +7,9 @@ import type { Story } from './story.ts';
 export const reopen: Story = {
   name: 'VS Code closed and opened again',
   versions: claudeVersions,
-  async run(version, report) {
-    const window = await FleetWindow.open(version, report);
-    try {
-      await window.fleet.createAgents();
+  run: (version, report) =>
+    FleetWindow.play(version, report, async (window) => {
+      await window.createAgents();
       await window.waitForBindings('bound', { timeoutMs: 90_000 });
       const before = await window.agents();
       const { gateway } = await window.gatewayProcesses();
@@ -27,8 +26,5 @@ export const reopen: Story = {
       deepStrictEqual(lives(after), lives(before));
       deepStrictEqual((await window.gatewayProcesses()).gateway, gateway);
       await window.picture('reopened');
-    } finally {
-      await window.dispose();
-    }
-  },
+    }),
 };

@@ -9,10 +9,9 @@ import type { Story } from './story.ts';
 export const restarts: Story = {
   name: 'restart resumes, guard holds back a fresh start',
   versions: claudeVersions,
-  async run(version, report) {
-    const window = await FleetWindow.open(version, report);
-    try {
-      await window.fleet.createAgents();
+  run: (version, report) =>
+    FleetWindow.play(version, report, async (window) => {
+      await window.createAgents();
       await window.waitForBindings('bound', { timeoutMs: 90_000 });
       await window.callTool('ada', 'whoami', { timeoutMs: 30_000 });
       await window.waitForActivity('ada', 'idle', { timeoutMs: 15_000 });
@@ -38,10 +37,7 @@ export const restarts: Story = {
       const context = await window.callTool('ada', 'load_my_context', { timeoutMs: 30_000 });
       ok(context.includes('half way through'), `the saved context must be there, not: ${context}`);
       report.say('after a save: new conversation, saved context there');
-    } finally {
-      await window.dispose();
-    }
-  },
+    }),
 };
 
 /** Runs a palette command and picks the agent that it asks for. */
