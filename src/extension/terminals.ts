@@ -9,11 +9,14 @@ export class AgentTerminals {
     private readonly locateTmux: () => Promise<string>,
   ) {}
 
-  /** Shows the terminal of an agent: the one that is open, else a new one. The agent must have a session. */
-  async attach(name: string): Promise<vscode.Terminal> {
+  /**
+   * Shows the terminal of an agent: the one that is open, else a new one. The agent must have a session. `keep` leaves the
+   * focus where it is: for a terminal that comes by itself while the person may be typing elsewhere.
+   */
+  async attach(name: string, focus: 'take' | 'keep' = 'take'): Promise<vscode.Terminal> {
     const open = this.find(name);
     if (open !== undefined) {
-      open.show();
+      open.show(focus === 'keep');
       return open;
     }
     const shellPath = await this.locateTmux();
@@ -27,7 +30,7 @@ export class AgentTerminals {
       // tmux refuses to attach inside of another tmux.
       env: { TMUX: null, TMUX_PANE: null },
     });
-    terminal.show();
+    terminal.show(focus === 'keep');
     return terminal;
   }
 

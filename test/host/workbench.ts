@@ -78,15 +78,21 @@ export async function openView(page: Page, title: string): Promise<void> {
   if (!/\bchecked\b/.test(classes)) await tab.click();
 }
 
-/** Runs a command by its palette title, for example `Bowline: Verify Binding`. */
+/** Runs a command by its palette title, for example `Bowline: Verify Binding`. Opens the palette anew if it closes. */
 export async function runCommand(page: Page, title: string): Promise<void> {
   const input = page.locator('.quick-input-widget input.input, .quick-input-widget .quick-input-box input').first();
-  await page.keyboard.press('F1');
-  await input.waitFor({ state: 'visible' });
-  await input.fill(`>${title}`);
   const row = page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first();
-  await row.waitFor();
-  await row.click();
+  for (let tries = 3; ; tries -= 1) {
+    try {
+      await page.keyboard.press('F1');
+      await input.waitFor({ state: 'visible', timeout: 10_000 });
+      await input.fill(`>${title}`, { timeout: 5_000 });
+      await row.click({ timeout: 5_000 });
+      return;
+    } catch (error) {
+      if (tries === 1) throw error;
+    }
+  }
 }
 
 /** Text of a status bar item, `''` while it is absent; `id` is `<publisher>.<name>.<item id>`. Icons have no text. */

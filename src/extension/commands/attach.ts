@@ -28,7 +28,7 @@ export async function attach(context: CommandContext, argument: unknown): Promis
 export async function attachWhenRunning(context: CommandContext, name: string): Promise<void> {
   try {
     await untilRunning(context, name);
-    if (isRunning(context, name)) await context.terminals.attach(name);
+    if (isRunning(context, name)) await context.terminals.attach(name, 'keep');
   } catch (error) {
     showError(context, 'bowline.attach', error);
   }
