@@ -85,9 +85,9 @@ export async function runCommand(page: Page, title: string): Promise<void> {
   for (let tries = 3; ; tries -= 1) {
     try {
       await page.keyboard.press('F1');
-      await input.waitFor({ state: 'visible', timeout: 10_000 });
-      await input.fill(`>${title}`, { timeout: 5_000 });
-      await row.click({ timeout: 5_000 });
+      await input.waitFor({ state: 'visible', timeout: 20_000 });
+      await input.fill(`>${title}`, { timeout: 20_000 });
+      await row.click({ timeout: 20_000 });
       return;
     } catch (error) {
       if (tries === 1) throw error;
