@@ -38,6 +38,9 @@ export type HandsStatus =
   | { readonly kind: 'ready'; readonly transport: 'pty' | 'pipes'; readonly fallback?: string }
   | { readonly kind: 'away'; readonly sentence: string };
 
+/** An agent that could not be ended (tmux does not answer) is tried again after this. */
+const endAgainAfterMs = 2_000;
+
 interface RunningTask {
   readonly abort: AbortController;
 }
@@ -51,6 +54,8 @@ export class Hands extends DisposableObject {
   private readonly observer: Observer;
   private readonly tasks = new Map<string, RunningTask>();
   private readonly sequencers = new Map<string, Sequencer>();
+  private wanted: readonly HandsTask[] = [];
+  private retry: ReturnType<typeof setTimeout> | undefined;
   private readonly now: () => number;
   private readonly statusEmitter = this._register(new Emitter<HandsStatus>());
   private currentStatus: HandsStatus = { kind: 'waiting' };
@@ -112,6 +117,7 @@ export class Hands extends DisposableObject {
    * looks at the fleet again, so that nothing is lost that was reported to a gateway that was away.
    */
   setTasks(tasks: readonly HandsTask[]): void {
+    this.wanted = tasks;
     const wanted = new Set(tasks.map((task) => task.id));
     for (const [id, running] of this.tasks) {
       if (wanted.has(id)) continue;
@@ -131,6 +137,7 @@ export class Hands extends DisposableObject {
 
   override dispose(): void {
     this.disposed = true;
+    clearTimeout(this.retry);
     for (const { abort } of this.tasks.values()) abort.abort(new BowlineError('cancelled', 'the window was closed'));
     this.tasks.clear();
     super.dispose();
@@ -255,7 +262,11 @@ export class Hands extends DisposableObject {
         return;
       }
       case 'end':
-        // Stays planned: it is tried again with the next set of tasks, or when tmux answers again.
+        // Whether the process lives is unknown, so it stays wanted and is tried again.
+        clearTimeout(this.retry);
+        this.retry = setTimeout(() => {
+          this.setTasks(this.wanted);
+        }, endAgainAfterMs);
         return;
     }
   }
