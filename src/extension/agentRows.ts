@@ -35,7 +35,7 @@ export function orderAgents(agents: readonly AgentRow[], folders: readonly strin
 export function belongsTo(directory: string, folders: readonly string[]): boolean {
   return folders.some((folder) => {
     const below = folder.endsWith(sep) ? folder : folder + sep;
-    return directory === folder || directory.startsWith(below);
+    return (directory + sep).startsWith(below);
   });
 }
 

@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import * as vscode from 'vscode';
 import { DisposableObject } from '../base/lifecycle.ts';
 import { agentLook, endpointLook, orderAgents, type RowLook } from './agentRows.ts';
@@ -35,7 +36,7 @@ export class AgentsTree extends DisposableObject implements vscode.TreeDataProvi
 
   getChildren(node?: AgentNode): AgentNode[] {
     if (node === undefined) {
-      const ordered = orderAgents(this.presenter.view.agents, workspaceFolders());
+      const ordered = orderAgents(this.presenter.view.agents, realWorkspaceFolders());
       return ordered.map(({ name }): AgentNode => ({ kind: 'agent', agent: name }));
     }
     if (node.kind === 'endpoint') return [];
@@ -76,7 +77,7 @@ export class AgentsTree extends DisposableObject implements vscode.TreeDataProvi
   /** Only when a row looks different: drawing anew closes the hover that a person reads. */
   private redraw(): void {
     const { agents } = this.presenter.view;
-    const rows = orderAgents(agents, workspaceFolders()).map((agent) => [
+    const rows = orderAgents(agents, realWorkspaceFolders()).map((agent) => [
       agentLook(agent, this.presenter.state),
       agent.endpoints.map((endpoint) => endpointLook(agent, endpoint)),
     ]);
@@ -90,6 +91,17 @@ export class AgentsTree extends DisposableObject implements vscode.TreeDataProvi
 /** Paths of the open folders. */
 export function workspaceFolders(): readonly string[] {
   return (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath);
+}
+
+/** The same without symbolic links: directories of agents are kept like that. */
+export function realWorkspaceFolders(): readonly string[] {
+  return workspaceFolders().map((folder) => {
+    try {
+      return realpathSync(folder);
+    } catch {
+      return folder; // not on this disk: no agent is in it
+    }
+  });
 }
 
 function icon({ icon: { id, color } }: RowLook): vscode.ThemeIcon {

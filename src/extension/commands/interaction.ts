@@ -3,7 +3,7 @@ import { BowlineError, messageOf } from '../../base/errors.ts';
 import type { AgentRow } from '../../core/fleet/select.ts';
 import { readTarget } from '../agentNodes.ts';
 import { agentLook, orderAgents } from '../agentRows.ts';
-import { workspaceFolders } from '../agentsTree.ts';
+import { realWorkspaceFolders } from '../agentsTree.ts';
 import { launchOutcome } from '../launchOutcome.ts';
 import type { CommandContext } from './commandContext.ts';
 
@@ -50,7 +50,7 @@ export async function chooseAgent(
     if (row === undefined) throw new BowlineError('unknown-agent', `There is no agent "${name}" (any more).`);
     return row;
   }
-  const fitting = orderAgents(agents.filter(question.fits ?? (() => true)), workspaceFolders());
+  const fitting = orderAgents(agents.filter(question.fits ?? (() => true)), realWorkspaceFolders());
   if (fitting.length === 0) {
     await sayNoAgents(agents.length);
     return undefined;

@@ -1,0 +1,98 @@
+import { deepStrictEqual } from 'node:assert/strict';
+import { type AgentRow, type Connection, select } from '../../../src/core/fleet/select.ts';
+import { agentLook, belongsTo, endpointLook, orderAgents } from '../../../src/extension/agentRows.ts';
+import { FleetStory } from '../../harness/fleetStory.ts';
+
+const connected: Connection = { kind: 'connected' };
+
+function row(story: FleetStory, connection = connected): AgentRow {
+  const [agent] = select(story.state, connection, story.now).agents;
+  if (agent === undefined) throw new Error('no agent');
+  return agent;
+}
+
+function looks(story: FleetStory, connection = connected): unknown[] {
+  const look = agentLook(row(story, connection), story.state);
+  return [look.description, look.icon.id, look.contextValue];
+}
+
+describe('rows of the Agents view', () => {
+  it('show life, activity and the worst binding', () => {
+    const away: Connection = { kind: 'away', since: FleetStory.bound().now, reason: 'gone' };
+    const gaveUp = FleetStory.bound().dropStream().wait(14_000);
+    const stopped = new FleetStory().create();
+    const missing = new FleetStory().create().request();
+    missing.tell({
+      kind: 'launch failed',
+      name: 'ada',
+      launchId: 'ada.1',
+      code: 'claude-missing',
+      sentence: 'There is no claude at /nowhere.',
+    });
+    deepStrictEqual(
+      [
+        looks(FleetStory.bound()),
+        looks(FleetStory.bound().hook({ event: 'UserPromptSubmit' })),
+        looks(new FleetStory().create().request()),
+        looks(gaveUp),
+        looks(FleetStory.bound(), away),
+        looks(stopped),
+        looks(missing),
+      ],
+      [
+        ['ready, idle, bound · ada', 'link', 'agent-running'],
+        ['ready, busy, bound · ada', 'link', 'agent-running'],
+        ['launching, pending · ada', 'loading~spin', 'agent-running'],
+        ['ready, idle, unbound · ada', 'debug-disconnect', 'agent-running'],
+        ['ready, idle, gateway down · ada', 'debug-disconnect', 'agent-running'],
+        ['stopped · ada', 'circle-slash', 'agent-stopped'],
+        ['dead · ada', 'error', 'agent-stopped'],
+      ],
+    );
+  });
+
+  it('tell a screen reader, and the tooltip, the cause and the next step', () => {
+    const story = FleetStory.bound().dropStream().wait(14_000);
+    const agent = row(story);
+    const [endpoint] = agent.endpoints;
+    if (endpoint === undefined) throw new Error('no endpoint');
+    const look = endpointLook(agent, endpoint);
+    deepStrictEqual(
+      [
+        look.accessibleLabel,
+        look.tooltip.map(([title]) => title),
+        agentLook(agent, story.state).accessibleLabel,
+        agentLook(agent, story.state).tooltip.find(([title]) => title === 'Session'),
+      ],
+      [
+        `bowline-self of ada, unbound, ${endpoint.cause}, ${endpoint.nextStep}`,
+        ['MCP server', 'State', 'Cause', 'Next step', 'Client'],
+        `ada, ready, idle, unbound, ${endpoint.cause} ${endpoint.nextStep}`,
+        ['Session', 'session-1'],
+      ],
+    );
+  });
+
+  it('have the time of the last probe where it is bound', () => {
+    const agent = row(FleetStory.bound());
+    const look = agent.endpoints.map((endpoint) => endpointLook(agent, endpoint).description);
+    deepStrictEqual(look, ['bound, answers in 3 ms']);
+  });
+
+  it('stand in the order of their names, those of the open folders first', () => {
+    const story = new FleetStory();
+    for (const name of ['di', 'bo', 'cy', 'ada']) story.create(name);
+    const rows = select(story.state, connected, story.now).agents;
+    deepStrictEqual(
+      orderAgents(rows, ['/work/cy', '/work/di/']).map(({ name }) => name),
+      ['cy', 'di', 'ada', 'bo'],
+    );
+  });
+
+  it('belong to a folder only when they are in it, not beside it', () => {
+    deepStrictEqual(
+      ['/work/a', '/work/a/b', '/work/ab', '/work'].map((directory) => belongsTo(directory, ['/work/a'])),
+      [true, true, false, false],
+    );
+  });
+});

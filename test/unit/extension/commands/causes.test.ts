@@ -1,0 +1,68 @@
+import { deepStrictEqual } from 'node:assert/strict';
+import { type Connection, type FleetView, select } from '../../../../src/core/fleet/select.ts';
+import { causeLines } from '../../../../src/extension/commands/causes.ts';
+import { FleetStory } from '../../../harness/fleetStory.ts';
+
+function view(story: FleetStory, connection: Connection = { kind: 'connected' }): FleetView {
+  return select(story.state, connection, story.now);
+}
+
+function labels(shown: FleetView, startProblem?: string): string[] {
+  return causeLines(shown, startProblem).map(({ label }) => label.replace(/^\$\([a-z~-]+\) /, ''));
+}
+
+describe('causes and actions behind the status bar', () => {
+  it('say that nothing is wrong', () => {
+    deepStrictEqual(labels(view(FleetStory.bound())), ['Causes', 'Nothing is wrong', 'Actions', 'Show Log']);
+  });
+
+  it('name a blackout once, and what can be done for each agent', () => {
+    const story = FleetStory.bound();
+    story.create('bo').request('bo').launched('bo');
+    story.hook({ event: 'SessionStart' }, 'bo').connect('bo');
+    story.probe('answered', 'bo');
+    story.dropStream().dropStream('bo').wait(14_000);
+    const shown = view(story);
+    deepStrictEqual(labels(shown), [
+      'Causes',
+      `ada, bo: ${shown.blackouts[0]?.what ?? ''}`,
+      'Actions',
+      'Reconnect MCP bowline-self for ada',
+      'Reconnect MCP bowline-self for bo',
+      'Attach ada',
+      'Restart ada',
+      'Verify Binding of ada',
+      'Attach bo',
+      'Restart bo',
+      'Verify Binding of bo',
+      'Show Log',
+    ]);
+  });
+
+  it('tell why the gateway is away, and offer to start it', () => {
+    const away: Connection = { kind: 'away', since: 0, reason: 'nothing listens' };
+    const lines = causeLines(view(FleetStory.bound(), away), 'There is no Node.');
+    deepStrictEqual(
+      [
+        lines.filter(({ kind }) => kind === 'cause'),
+        lines.flatMap((line) => (line.kind === 'action' ? [line.action] : [])),
+      ],
+      [
+        [
+          {
+            kind: 'cause',
+            label: '$(debug-disconnect) The gateway is away: nothing listens',
+            detail: 'There is no Node.',
+          },
+        ],
+        [
+          { kind: 'try again' },
+          { kind: 'command', command: 'bowline.attach', agent: 'ada' },
+          { kind: 'command', command: 'bowline.restart', agent: 'ada' },
+          { kind: 'command', command: 'bowline.verifyBinding', agent: 'ada' },
+          { kind: 'command', command: 'bowline.showLog' },
+        ],
+      ],
+    );
+  });
+});

@@ -1,0 +1,72 @@
+import { deepStrictEqual, equal } from 'node:assert/strict';
+import fc from 'fast-check';
+import { reduceAll } from '../../../src/core/fleet/reduce.ts';
+import type { FleetEvent } from '../../../src/core/fleet/events.ts';
+import { emptyFleet } from '../../../src/core/fleet/state.ts';
+import { FleetMirror } from '../../../src/extension/fleetMirror.ts';
+import { fleetEventSchema } from '../../../src/protocol/fleetEvent.ts';
+import { fleetStateSchema } from '../../../src/protocol/fleetState.ts';
+
+const events: readonly FleetEvent[] = [
+  { at: 1, kind: 'epoch started', epoch: { id: 'epoch-1', startedAt: 1, port: 'kept open' } },
+  ...['ada', 'bo', 'cy'].map((name, index): FleetEvent => ({
+    at: 2 + index,
+    kind: 'agent created',
+    name,
+    configuration: { directory: '/work', extraArguments: [], environment: {}, servers: {} },
+  })),
+  { at: 9, kind: 'agent removed', name: 'bo' },
+  { at: 10, kind: 'hands changed', holder: 'window-1' },
+];
+
+function event(sequence: number): {
+  kind: 'event';
+  sequence: number;
+  event: ReturnType<typeof fleetEventSchema.parse>;
+} {
+  return { kind: 'event', sequence, event: fleetEventSchema.parse(events[sequence - 1]) };
+}
+
+function snapshot(sequence: number): Parameters<FleetMirror['accept']>[0] {
+  return { kind: 'snapshot', sequence, state: fleetStateSchema.parse(reduceAll(events.slice(0, sequence))) };
+}
+
+describe('the mirror of the fleet', () => {
+  it('is the fleet of the gateway, wherever the snapshot came between the events', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: events.length }), fc.integer({ min: 0, max: 3 }), (at, repeated) => {
+        const mirror = new FleetMirror();
+        mirror.accept(snapshot(at));
+        for (let sequence = Math.max(1, at - repeated); sequence <= events.length; sequence += 1) {
+          mirror.accept(event(sequence));
+        }
+        deepStrictEqual(mirror.state, reduceAll(events));
+      }),
+    );
+  });
+
+  it('stands still after a missed number until a snapshot comes', () => {
+    const mirror = new FleetMirror();
+    const outcomes = [
+      mirror.accept(event(1)),
+      mirror.accept(snapshot(2)),
+      mirror.accept(event(4)),
+      mirror.accept(event(3)),
+      mirror.accept(snapshot(5)),
+      mirror.accept(event(6)),
+    ];
+    deepStrictEqual(outcomes, ['ignored', 'changed', 'gap', 'ignored', 'changed', 'changed']);
+    deepStrictEqual(mirror.state, reduceAll(events));
+  });
+
+  it('keeps the last state when the connection goes, and shows the state file only before the first', () => {
+    const mirror = new FleetMirror();
+    const fromFile = reduceAll(events.slice(0, 2));
+    mirror.remember(fromFile);
+    equal(mirror.state, fromFile);
+    mirror.accept(snapshot(4));
+    mirror.disconnect();
+    mirror.remember(emptyFleet);
+    deepStrictEqual([mirror.state, mirror.isSynchronised], [reduceAll(events.slice(0, 4)), false]);
+  });
+});

@@ -1,0 +1,75 @@
+import { deepStrictEqual, match } from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { commandIds } from '../../../src/extension/commands/commandIds.ts';
+
+const root = join(__dirname, '../../..');
+const settingSchema = z.object({ scope: z.string(), default: z.unknown() });
+const menuSchema = z.array(z.object({ command: z.string(), when: z.string().optional() }));
+const manifestSchema = z.object({
+  icon: z.string(),
+  engines: z.object({ vscode: z.string() }),
+  contributes: z.object({
+    commands: z.array(z.object({ command: z.string(), category: z.string(), title: z.string() })),
+    menus: z.record(z.string(), menuSchema),
+    views: z.record(z.string(), z.array(z.object({ id: z.string(), name: z.string() }))),
+    viewsWelcome: z.array(z.object({ view: z.string(), contents: z.string() })),
+    configuration: z.object({ properties: z.record(z.string(), settingSchema) }),
+    walkthroughs: z.array(
+      z.object({ steps: z.array(z.object({ description: z.string(), media: z.object({ svg: z.string() }) })) }),
+    ),
+  }),
+});
+
+const manifest = manifestSchema.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
+const { contributes } = manifest;
+
+describe('the manifest', () => {
+  it('lists exactly the commands of the table, in one category', () => {
+    deepStrictEqual(
+      contributes.commands.map(({ command, category }) => [category, command]),
+      commandIds.map((id) => ['Bowline', id]),
+    );
+  });
+
+  it('refers in menus, welcome texts and walkthroughs only to commands and views that exist', () => {
+    const views = Object.values(contributes.views).flat();
+    const known = new Set<string>([
+      ...commandIds,
+      ...views.map(({ id }) => `${id}.focus`),
+      'workbench.trust.manage', // of VS Code
+    ]);
+    const texts = [
+      ...contributes.viewsWelcome.map(({ contents }) => contents),
+      ...contributes.walkthroughs.flatMap(({ steps }) => steps.map(({ description }) => description)),
+    ];
+    const linked = texts.flatMap((text) => [...text.matchAll(/\(command:([^)]+)\)/g)].map((found) => found[1] ?? ''));
+    const inMenus = Object.values(contributes.menus).flatMap((items) => items.map(({ command }) => command));
+    const unknownViews = contributes.viewsWelcome.filter(({ view }) => !views.some(({ id }) => id === view));
+    deepStrictEqual([[...linked, ...inMenus].filter((command) => !known.has(command)), unknownViews], [[], []]);
+  });
+
+  it('lets no workspace choose programs, variables or healing', () => {
+    deepStrictEqual(
+      Object.entries(contributes.configuration.properties).map(([name, { scope, default: value }]) => [
+        name,
+        scope,
+        value,
+      ]),
+      [
+        ['bowline.claudePath', 'machine', 'claude'],
+        ['bowline.tmuxPath', 'machine', ''],
+        ['bowline.environment', 'machine', {}],
+        ['bowline.healing', 'machine', 'auto'],
+      ],
+    );
+  });
+
+  it('has every picture that it names', () => {
+    const pictures = contributes.walkthroughs.flatMap(({ steps }) => steps.map(({ media }) => media.svg));
+    const missing = [manifest.icon, ...pictures].filter((file) => !existsSync(join(root, file)));
+    deepStrictEqual(missing, []);
+    match(manifest.engines.vscode, /^\^1\.101/);
+  });
+});

@@ -1,0 +1,40 @@
+import { deepStrictEqual } from 'node:assert/strict';
+import { readSettings, sameSettings } from '../../../src/extension/settingsReading.ts';
+
+function read(values: Record<string, unknown>): ReturnType<typeof readSettings> {
+  return readSettings((name) => values[name]);
+}
+
+describe('settings for the gateway', () => {
+  it('are taken as they are', () => {
+    const environment = { HOME: '/home/ada', LANG: '' };
+    deepStrictEqual(read({ claudePath: ' /opt/claude ', environment, healing: 'ask' }), {
+      settings: { claudePath: '/opt/claude', environment, healing: 'ask' },
+      complaints: [],
+    });
+  });
+
+  it('lose only the values that cannot be used, each with a sentence', () => {
+    const values = { claudePath: '', environment: { '1A': 'x', 'A-B': 'x', A: 1, B: 'y' }, healing: 'sometimes' };
+    const { settings, complaints } = read(values);
+    deepStrictEqual(
+      [settings, complaints.length],
+      [{ claudePath: 'claude', environment: { B: 'y' }, healing: 'auto' }, 4],
+    );
+    deepStrictEqual(read({ healing: 'off', environment: [] }).settings.environment, {});
+  });
+
+  it('are the same whatever the order of the variables', () => {
+    const settings = (environment: Record<string, string>): Parameters<typeof sameSettings>[0] => {
+      return { claudePath: 'claude', healing: 'auto', environment };
+    };
+    deepStrictEqual(
+      [
+        sameSettings(settings({ A: '1', B: '2' }), settings({ B: '2', A: '1' })),
+        sameSettings(settings({ A: '1' }), settings({ A: '2' })),
+        sameSettings(settings({}), { ...settings({}), healing: 'off' }),
+      ],
+      [true, false, false],
+    );
+  });
+});
