@@ -26,10 +26,10 @@ export async function runDemo(claude: DemoClaude): Promise<void> {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, resolve);
   });
   const fleet = await prepareDemoFleet(claude);
-  // The extension starts the gateway by itself where there is a state directory.
-  await mkdir(fleet.stateDirectory, { mode: 0o700 });
   let window: OpenWindow | undefined;
   try {
+    // The extension starts the gateway by itself where there is a state directory.
+    await mkdir(fleet.stateDirectory, { mode: 0o700 });
     const opened = await Promise.race([openWindow(fleet), interrupted.then(() => undefined)]);
     if (opened === undefined) return;
     window = opened;

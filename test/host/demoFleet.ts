@@ -103,8 +103,6 @@ export async function prepareDemoFleet(claude: DemoClaude): Promise<DemoFleet> {
   try {
     for (const agent of agents) await mkdir(agent.directory, { recursive: true });
     for (const name of ['data', 'extensions', 'tmp']) await mkdir(below(name));
-    // Where it is, there is a fleet: the window starts the gateway without being asked.
-    await mkdir(stateDirectory, { mode: 0o700 });
     await linkExtension(below('extensions'));
     const workspace = below('work/fleet.code-workspace');
     await writeFile(workspace, JSON.stringify({ folders: agents.map(({ name }) => ({ path: name })) }));

@@ -21,14 +21,14 @@ async function main() {
   // Only now are there packages to import.
   const { build } = await import('../../esbuild.mjs');
   if (!(await build({ root: repository }))) return 1;
-  const { tsImport } = await import('tsx/esm/api');
-  const { claudeVersions } = await tsImport('../harness/claude.ts', import.meta.url);
+  const { require: load } = await import('tsx/cjs/api');
+  const { claudeVersions } = load('../harness/claude.ts', import.meta.url);
   if (!claudeVersions.includes(version)) throw new Error(`--claude is one of ${claudeVersions.join(', ')}`);
   if (check !== undefined) {
-    const { runCheck } = await tsImport('./check.ts', import.meta.url);
+    const { runCheck } = load('./check.ts', import.meta.url);
     return runCheck({ directory: path.resolve(process.env.INIT_CWD ?? '.', check), claudeVersion: version });
   }
-  const { runDemo } = await tsImport('./demo.ts', import.meta.url);
+  const { runDemo } = load('./demo.ts', import.meta.url);
   await runDemo(real ? { kind: 'own' } : { kind: 'scripted', version });
   return 0;
 }
