@@ -1,0 +1,98 @@
+import { deepStrictEqual, match, ok, rejects } from 'node:assert/strict';
+import { readFile, rm } from 'node:fs/promises';
+import { claudeVersions } from '../../harness/claude.ts';
+import { FleetRig } from '../../harness/fleetRig.ts';
+
+for (const version of claudeVersions) {
+  describe(`conversations of claude ${version}`, function () {
+    this.timeout(180_000);
+    let rig: FleetRig;
+
+    before(async () => {
+      rig = await FleetRig.open({
+        version,
+        trusted: ['shared'],
+        // A tmux server started from a shell of Claude Code hands these on (case 23).
+        environment: { CLAUDECODE: '1', CLAUDE_CODE_CHILD_SESSION: '1' },
+      });
+    });
+
+    after(async () => {
+      await rig.dispose();
+    });
+
+    it('binds two agents in one directory, and each writes its transcript (case 23)', async () => {
+      await rig.create('ada', 'shared');
+      await rig.create('bo', 'shared');
+      for (const name of ['ada', 'bo']) {
+        await rig.untilBound(name);
+        await rig.turn(name, `CALL mcp__bowline-self__whoami`);
+        const transcript = rig.agent(name).session?.transcriptPath ?? '';
+        match(await readFile(transcript, 'utf8'), new RegExp(rig.agent(name).session?.id ?? 'no session'));
+      }
+      const answers = rig.model.requests.flatMap(({ toolResults }) => toolResults);
+      deepStrictEqual(
+        ['ada', 'bo'].map((name) => answers.some((answer) => answer.includes(name))),
+        [true, true],
+      );
+    });
+
+    it('gives each agent of one directory back its own conversation (case 16)', async () => {
+      const before = ['ada', 'bo'].map((name) => rig.agent(name).session?.id);
+      for (const name of ['ada', 'bo']) {
+        await rig.request({ kind: 'restart', name, mode: 'resume', guard: 'enforce' });
+      }
+      for (const name of ['ada', 'bo']) await rig.untilBound(name, 2);
+      deepStrictEqual(
+        ['ada', 'bo'].map((name) => [rig.agent(name).session?.id, rig.agent(name).launches.at(-1)?.reason]),
+        before.map((id) => [id, 'replaced']),
+      );
+      ok(before[0] !== before[1]);
+    });
+
+    it('follows /clear to the new conversation', async () => {
+      const before = rig.agent('bo').session?.id;
+      await rig.prompt('bo', '/clear');
+      await rig.until('bo', 'in a new conversation', (_row, agent) => agent.session?.id !== before);
+      deepStrictEqual([rig.agent('bo').session?.cause, rig.agent('bo').lineage.at(-1)?.id], ['clear', before]);
+    });
+
+    it('reconnects on request, with the same conversation and a new MCP session', async () => {
+      const { session, bindings } = rig.agent('ada');
+      await rig.request({ kind: 'reconnect', name: 'ada', server: 'bowline-self' });
+      await rig.until('ada', 'reconnected', (row, agent) => {
+        return row.worst === 'bound' && agent.bindings['bowline-self']?.session !== bindings['bowline-self']?.session;
+      });
+      await rig.until('ada', 'done with healing', (_row, agent) => Object.keys(agent.incidents).length === 0);
+      deepStrictEqual(rig.agent('ada').session?.id, session?.id);
+    });
+
+    it('holds back a fresh restart over unsaved work, and lets it through after a save', async () => {
+      const fresh = { kind: 'restart', name: 'ada', mode: 'fresh', guard: 'enforce' } as const;
+      await rejects(rig.request(fresh), /context/);
+      await rig.turn('ada', 'CALL mcp__bowline-self__save_my_context {"context":"half way through"}');
+      const before = rig.agent('ada').session?.id;
+      await rig.request(fresh);
+      await rig.untilBound('ada', 3);
+      ok(rig.agent('ada').session?.id !== before);
+    });
+
+    it('never makes a new conversation of a failed resume', async () => {
+      await rig.turn('ada', 'hello');
+      const { session, lineage } = rig.agent('ada');
+      await rm(session?.transcriptPath ?? '');
+      await rig.request({ kind: 'restart', name: 'ada', mode: 'resume', guard: 'enforce' });
+      await rig.until('ada', 'blocked', (row) => row.life === 'blocked');
+      match(rig.row('ada').detail, /resume failed/);
+      deepStrictEqual([rig.agent('ada').session?.id, rig.agent('ada').lineage], [session?.id, lineage]);
+    });
+
+    it('stops and removes agents, and leaves no tmux session of theirs', async () => {
+      await rig.request({ kind: 'stop', name: 'bo' });
+      await rig.until('bo', 'stopped', (row) => row.life === 'stopped');
+      for (const name of ['ada', 'bo']) await rig.request({ kind: 'remove', name });
+      const sessions = await rig.tmux('list-sessions', '-F', '#{session_name}');
+      ok(!/^(bo)$/m.test(sessions), sessions);
+    });
+  });
+}
