@@ -73,6 +73,13 @@ describe('clock of the page', () => {
     assert.deepStrictEqual([calm, time.pauses, texts.at(-1)], [[60_000, 60_000, 60_000], [1_000, 1_000], '1 s ago']);
   });
 
+  it('lets no old thing that joins put off a young one', () => {
+    watchAgo(hostOffset);
+    watchAgo(hostOffset - 7_200_000);
+    time.pass(1_000);
+    assert.deepStrictEqual(texts, ['just now', '2 h ago', '1 s ago', '2 h ago']);
+  });
+
   it('has one timer for many watchers and none without', () => {
     const watches = [1, 2, 3].map((age) => watchAgo(hostOffset - age * 1_000));
     const during = time.waiting;

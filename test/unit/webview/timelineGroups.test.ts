@@ -16,10 +16,10 @@ describe('timeline groups', () => {
       entry(900, 'bo', 'stream dropped', 'self'),
       entry(950, 'bo', 'stream opened', 'self'),
       entry(1_000, 'cy', 'stream dropped', 'other'),
-      entry(5_000, 'bo', 'stream dropped', 'self'),
+      entry(5_000, 'di', 'stream dropped', 'self'),
     ];
     assert.deepStrictEqual(groupTimeline(entries, 100), [
-      { at: 5_000, text: 'stream dropped', server: 'self', agents: ['bo'] },
+      { at: 5_000, text: 'stream dropped', server: 'self', agents: ['di'] },
       { at: 1_000, text: 'stream dropped', server: 'other', agents: ['cy'] },
       { at: 950, text: 'stream opened', server: 'self', agents: ['ada', 'bo'] },
       { at: 900, text: 'stream dropped', server: 'self', agents: ['ada', 'bo'] },
