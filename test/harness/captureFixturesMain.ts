@@ -1,202 +1,12 @@
 // Captures test/fixtures/claude/<version>/ again from the real claude, offline, in a private HOME and tmux server:
 //   npx tsx test/harness/captureFixturesMain.ts 2.1.332
 // Ids, times and tips differ from run to run: read the difference before you commit it. Machine paths become /home/user.
-import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import os from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { claudeEnvironment, scriptedApiKey } from './claude.ts';
+import { pause, Scene } from './captureScene.ts';
+import { claudeVersions } from './claude.ts';
 import { startScriptedModel } from './scriptedModel.ts';
 import { waitFor } from './waitFor.ts';
-
-const version = process.argv[2] ?? '2.1.332';
-const repository = path.resolve(__dirname, '../..');
-const claude = path.join(repository, `node_modules/claude-${version}/bin/claude.exe`);
-const output = path.join(repository, 'test/fixtures/claude', version);
-const hookEvents = [
-  'SessionStart',
-  'UserPromptSubmit',
-  'Stop',
-  'StopFailure',
-  'SessionEnd',
-  'Notification',
-  'PermissionRequest',
-];
-const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
-
-/** One HOME, one project directory and one tmux server with one claude at a time. */
-class Scene {
-  private constructor(
-    private readonly root: string,
-    private readonly environment: NodeJS.ProcessEnv,
-  ) {}
-
-  static async create(modelUrl: string): Promise<Scene> {
-    const root = await mkdtemp(path.join(os.tmpdir(), 'bowline-capture-'));
-    const environment: NodeJS.ProcessEnv = {
-      PATH: process.env['PATH'],
-      LANG: 'C.UTF-8',
-      ...claudeEnvironment({ home: path.join(root, 'home'), modelUrl, apiKey: scriptedApiKey }),
-    };
-    const scene = new Scene(root, environment);
-    for (const folder of ['home', 'project', 'hooks']) await mkdir(path.join(root, folder));
-    await scene.configure({ trusted: true });
-    const hook = (event: string): unknown => [
-      {
-        hooks: [
-          {
-            type: 'command',
-            command: `f=$(date +%s%N); cat > "${root}/$f"; mv "${root}/$f" "${root}/hooks/$f-${event}.json"`,
-            timeout: 10,
-          },
-        ],
-      },
-    ];
-    await writeFile(
-      path.join(root, 'settings.json'),
-      JSON.stringify({ hooks: Object.fromEntries(hookEvents.map((event) => [event, hook(event)])) }),
-    );
-    scene.tmux('new-session', '-d', '-s', 'keep', 'sleep 3600');
-    scene.tmux('set-option', '-g', 'default-size', '120x40');
-    return scene;
-  }
-
-  get project(): string {
-    return path.join(this.root, 'project');
-  }
-
-  async configure(options: { trusted: boolean; keyApproved?: boolean; mcp?: Record<string, unknown> }): Promise<void> {
-    const known = {
-      hasTrustDialogAccepted: true,
-      hasCompletedProjectOnboarding: true,
-      // Makes the empty input line show a suggestion.
-      exampleFiles: ['app.ts', 'main.ts', 'list.ts', 'tree.ts', 'view.ts'],
-      exampleFilesGeneratedAt: Date.now(),
-    };
-    const approved = options.keyApproved === false ? [] : [scriptedApiKey.slice(-20)];
-    await writeFile(
-      path.join(this.root, 'home/.claude.json'),
-      JSON.stringify({
-        hasCompletedOnboarding: true,
-        theme: 'dark',
-        customApiKeyResponses: { approved, rejected: [] },
-        projects: options.trusted ? { [this.project]: known } : {},
-      }),
-    );
-    const mcpFile = path.join(this.project, '.mcp.json');
-    if (options.mcp === undefined) await rm(mcpFile, { force: true });
-    else await writeFile(mcpFile, JSON.stringify({ mcpServers: options.mcp }));
-  }
-
-  tmux(...words: string[]): string {
-    const socket = path.join(this.root, 'tmux.sock');
-    return execFileSync('tmux', ['-S', socket, '-f', '/dev/null', ...words], {
-      env: this.environment,
-      encoding: 'utf8',
-    });
-  }
-
-  screen(): string {
-    return this.tmux('capture-pane', '-e', '-p', '-t', '=a:');
-  }
-
-  keys(...keys: string[]): void {
-    this.tmux('send-keys', '-t', '=a:', ...keys);
-  }
-
-  async type(text: string): Promise<void> {
-    this.tmux('send-keys', '-l', '-t', '=a:', text);
-    await pause(500);
-  }
-
-  async submit(text: string): Promise<void> {
-    await this.type(text);
-    this.keys('Enter');
-  }
-
-  launch(environment: Record<string, string>, ...words: string[]): void {
-    const variables = Object.entries(environment).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
-    const settings = words.some((word) => word.startsWith('--settings'))
-      ? []
-      : [`--settings=${path.join(this.root, 'settings.json')}`];
-    this.tmux('new-session', '-d', '-s', 'a', '-c', this.project, ...variables, claude, ...settings, ...words);
-  }
-
-  async start(...words: string[]): Promise<void> {
-    const before = (await this.hooks()).length;
-    this.launch({}, '--permission-mode', 'default', ...words);
-    await waitFor('SessionStart', async () => (await this.hooks()).length > before, { timeoutMs: 20_000 });
-    await pause(6000);
-  }
-
-  async end(): Promise<void> {
-    this.tmux('kill-session', '-t', '=a');
-    await pause(1500);
-  }
-
-  async hooks(): Promise<{ event: string; text: string }[]> {
-    const folder = path.join(this.root, 'hooks');
-    const names = (await readdir(folder)).sort();
-    return Promise.all(
-      names.map(async (name) => ({
-        event: name.replace(/^\d+-|\.json$/g, ''),
-        text: await readFile(path.join(folder, name), 'utf8'),
-      })),
-    );
-  }
-
-  async lastHook(event: string, skip: number): Promise<string> {
-    const found = await waitFor(event, async () => (await this.hooks()).slice(skip).find((h) => h.event === event), {
-      timeoutMs: 15_000,
-    });
-    return found.text;
-  }
-
-  async liveSession(): Promise<string> {
-    const folder = path.join(this.root, 'home/.claude/sessions');
-    const name = (await readdir(folder)).find((entry) => /^\d+\.json$/.test(entry));
-    if (name === undefined) throw new Error('no live-session file');
-    return readFile(path.join(folder, name), 'utf8');
-  }
-
-  async transcripts(): Promise<Map<string, string>> {
-    const folder = path.join(this.root, 'home/.claude/projects', this.project.replace(/[^A-Za-z0-9]/g, '-'));
-    const names = (await readdir(folder)).filter((entry) => entry.endsWith('.jsonl'));
-    return new Map(
-      await Promise.all(
-        names.map(async (name): Promise<[string, string]> => [
-          name.replace('.jsonl', ''),
-          await readFile(path.join(folder, name), 'utf8'),
-        ]),
-      ),
-    );
-  }
-
-  clean(text: string): string {
-    const folded = this.root.replace(/[^A-Za-z0-9]/g, '-');
-    return text
-      .replaceAll(this.root, '/home/user')
-      .replaceAll(folded, '-home-user')
-      .replace(/"(pidDomain|messagingSocketPath)":"[^"]*"/g, '"$1":"removed"');
-  }
-
-  async save(name: string, text: string): Promise<void> {
-    const file = path.join(output, name);
-    await mkdir(path.dirname(file), { recursive: true });
-    await writeFile(file, this.clean(text));
-    console.log(name);
-  }
-
-  async dispose(): Promise<void> {
-    try {
-      this.tmux('kill-server');
-    } catch (error) {
-      console.error('tmux was gone already', error);
-    }
-    await pause(1000);
-    await rm(this.root, { recursive: true, force: true, maxRetries: 5, retryDelay: 300 });
-  }
-}
 
 /** Keeps the shape of a transcript line and drops what is long: system prompts, tool lists, whole requests. */
 function shortened(line: string): string {
@@ -211,8 +21,7 @@ function shortened(line: string): string {
 async function captureDialogs(scene: Scene): Promise<void> {
   const dialog = async (name: string, environment: Record<string, string>, ...words: string[]): Promise<void> => {
     scene.launch(environment, ...words);
-    await pause(5000);
-    await scene.save(`screens/${name}.txt`, scene.screen());
+    await scene.save(`screens/${name}.txt`, await scene.settledScreen());
     await scene.end();
   };
   await scene.configure({ trusted: false });
@@ -228,21 +37,54 @@ async function captureDialogs(scene: Scene): Promise<void> {
   await dialog('settings-error', {}, `--settings=${path.join(scene.project, 'bad.json')}`);
   await rm(path.join(scene.project, 'bad.json'));
   scene.launch({ ANTHROPIC_API_KEY: '' });
-  await pause(8000);
-  await scene.save('screens/not-logged-in.txt', scene.screen());
+  await scene.save('screens/not-logged-in.txt', await scene.settledScreen());
   const mark = (await scene.hooks()).length;
   await scene.submit('hello there');
   await scene.save('hooks/stop-failure-login.json', await scene.lastHook('StopFailure', mark));
   await pause(1500);
   await scene.submit('/login');
-  await pause(3000);
-  await scene.save('screens/login.txt', scene.screen());
+  await scene.save('screens/login.txt', await scene.settledScreen());
   await scene.end();
+  await dialog('added-directory', {}, '--add-dir', '/usr/share');
   await dialog('resume-picker', {}, '--resume', 'nosuchtext');
 }
 
+/** Starts that end by themselves: what stands on the pane then, and the status. */
+async function captureExits(scene: Scene): Promise<void> {
+  const bad = path.join(scene.project, 'bad.json');
+  await writeFile(bad, '{nope');
+  const starts: Record<string, readonly string[]> = {
+    'conversation-not-found': ['--resume=11111111-2222-4333-8444-555555555555'],
+    'unknown-option': ['--nosuch'],
+    'permission-mode': ['--permission-mode=nosuch'],
+    'session-id': ['--session-id=nosuch'],
+    'mcp-malformed': [`--mcp-config=${bad}`],
+    'mcp-missing': ['--mcp-config=/home/user/gone.json'],
+    'settings-missing': ['--settings=/home/user/gone.json'],
+  };
+  for (const [name, words] of Object.entries(starts)) {
+    scene.launch({}, ...words);
+    const status = await waitFor(
+      'the end of the process',
+      () => {
+        const [dead, code] = scene.tmux('list-panes', '-t', '=a:', '-F', '#{pane_dead} #{pane_dead_status}').split(' ');
+        // tmux loses the end of a child at times; this makes it look again.
+        if (dead?.trim() === '1') process.kill(Number(scene.tmux('display-message', '-p', '#{pid}')), 'SIGCHLD');
+        return dead === '1' && code?.trim() !== '' && code?.trim();
+      },
+      { timeoutMs: 60_000 },
+    );
+    await scene.save(`exits/${name}-${status}.txt`, scene.tmux('capture-pane', '-p', '-S', '-50', '-t', '=a:'));
+    await scene.end();
+  }
+  await rm(bad);
+}
+
 async function captureConversation(scene: Scene): Promise<void> {
-  const screen = (name: string): Promise<void> => scene.save(`screens/${name}.txt`, scene.screen());
+  const screen = async (name: string): Promise<void> => {
+    const still = !name.startsWith('busy');
+    await scene.save(`screens/${name}.txt`, still ? await scene.settledScreen() : scene.screen());
+  };
   const hook = async (name: string, event: string, skip: number): Promise<string> => {
     const text = await scene.lastHook(event, skip);
     await scene.save(`hooks/${name}.json`, text);
@@ -367,6 +209,7 @@ async function captureConversation(scene: Scene): Promise<void> {
   await scene.submit('/exit');
   await hook('end-exit', 'SessionEnd', mark);
   await pause(1500);
+  await scene.end();
 
   mark = await count();
   await scene.start('--resume', id, '--fork-session');
@@ -378,10 +221,13 @@ async function captureConversation(scene: Scene): Promise<void> {
 }
 
 async function main(): Promise<void> {
+  const version = claudeVersions.find((known) => known === process.argv[2]);
+  if (version === undefined) throw new Error(`give one of ${claudeVersions.join(', ')}`);
   const model = await startScriptedModel();
-  const scene = await Scene.create(model.url);
+  const scene = await Scene.create(version, model.url);
   try {
     await captureDialogs(scene);
+    await captureExits(scene);
     await captureConversation(scene);
   } finally {
     await scene.dispose();

@@ -55,16 +55,19 @@ function isInputBox(texts: readonly string[]): boolean {
 }
 
 function unsentText(lines: readonly (readonly Cell[])[]): string {
-  const typed = lines.map((line) => line.slice(2));
   const mode = lines[0]?.[0]?.character === '!' ? '!' : '';
-  if (isSuggestion(typed.flat())) return mode;
+  const typed = withoutSuggestion(lines.map((line) => line.slice(2)));
   return mode + typed.map(textOfCells).join('\n').trimEnd();
 }
 
-/** Faint text behind the cursor, which stands on its first character. */
-function isSuggestion(cells: readonly Cell[]): boolean {
-  const [first, ...rest] = cells.filter(({ character }) => character.trim() !== '');
-  return first !== undefined && (first.dim || first.reverse) && rest.length > 0 && rest.every(({ dim }) => dim);
+/** Drops faint text at the end and, where it begins at the cursor, the character under the cursor, which is not faint. */
+function withoutSuggestion(lines: readonly (readonly Cell[])[]): readonly (readonly Cell[])[] {
+  const visible = lines.flat().filter(({ character }) => character.trim() !== '');
+  let end = visible.length;
+  while (visible[end - 1]?.dim === true) end -= 1;
+  if (end < visible.length && visible[end - 1]?.reverse === true) end -= 1;
+  const suggested = new Set(visible.slice(end));
+  return lines.map((line) => line.filter((cell) => !suggested.has(cell)));
 }
 
 /** A spinner is the last thing at the left edge above the input line, but for what hangs on it, indented. */
