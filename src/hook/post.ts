@@ -50,10 +50,13 @@ export function postReport(
   });
 }
 
-/** A stranger on the gateway's port may answer anything: only the gateway's own errors are believed. */
+/**
+ * A stranger on the gateway's port may answer anything: only the gateway's own errors are believed. A wrong key (403) is
+ * not final: the spool needs none, and the file system vouches for it.
+ */
 function outcomeOf(status: number, answer: string): PostOutcome {
   if (status === 204) return { kind: 'taken' };
   const reason = `status ${status}`;
-  const isFinal = (status === 400 || status === 404) && /^\{"error":\{"code":"/.test(answer);
+  const isFinal = status >= 400 && status < 500 && status !== 403 && /^\{"error":\{"code":"/.test(answer);
   return { kind: isFinal ? 'refused' : 'away', reason };
 }

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { silentLog } from '../../../src/base/log.ts';
+import type { Effect } from '../../../src/core/fleet/effects.ts';
+import type { FleetEvent } from '../../../src/core/fleet/events.ts';
+import { reduceAll } from '../../../src/core/fleet/reduce.ts';
+import { emptyFleet, type FleetState } from '../../../src/core/fleet/state.ts';
+import { FleetService, type NumberedEvent } from '../../../src/gateway/fleetService.ts';
+import { FakeTimers } from '../../harness/gatewayTimers.ts';
+
+const name = 'ada';
+const server = 'bowline-self';
+const launch = { id: 'ada.1', mode: 'fresh', requestedAt: 1_000, cause: 'person' } as const;
+const epoch = { id: 'e1', startedAt: 500, port: 'was closed' } as const;
+const configuration = { directory: '/d', extraArguments: [], environment: {}, servers: { [server]: 'on' } } as const;
+const begin: readonly FleetEvent[] = [
+  { at: 500, kind: 'epoch started', epoch },
+  { at: 900, kind: 'agent created', name, configuration },
+  { at: 1_000, kind: 'launch requested', name, launch },
+];
+const process = { tmuxSession: '$1', pane: '%1', pid: 7 };
+const launched: FleetEvent = { at: 1_100, kind: 'launched', name, launchId: launch.id, process };
+
+describe('FleetService', () => {
+  let timers: FakeTimers;
+  let now: number;
+  let saved: FleetState[];
+  let service: FleetService;
+  let events: NumberedEvent[];
+  let effects: string[][];
+  beforeEach(() => {
+    timers = new FakeTimers();
+    now = 1_000;
+    saved = [];
+    events = [];
+    effects = [];
+    service = new FleetService({
+      state: emptyFleet,
+      clock: () => now,
+      log: silentLog,
+      after: timers.after,
+      save: (state) => {
+        saved.push(state);
+        return Promise.resolve();
+      },
+    });
+    service.onEvent((event) => events.push(event));
+    service.onEffects((set) => effects.push(set.map(({ id }: Effect) => id)));
+    service.start();
+  });
+  afterEach(() => {
+    service.dispose();
+  });
+
+  it('numbers what changed the state, and only that: a mirror that folds the same is equal', () => {
+    for (const event of begin) service.report(event);
+    service.report({ at: 1_001, kind: 'agent removed', name: 'nobody' });
+    assert.deepStrictEqual(
+      { sequences: events.map(({ sequence }) => sequence), mirror: reduceAll(events.map(({ event }) => event)) },
+      { sequences: [1, 2, 3], mirror: service.state },
+    );
+  });
+
+  it('tells each new set of effects once', () => {
+    for (const event of begin) service.report(event);
+    service.report({ at: 1_050, kind: 'host resumed' });
+    service.report(launched);
+    assert.deepStrictEqual(effects, [['launch:ada.1'], []]);
+  });
+
+  it('tells every listener the same order, also what a listener reports', () => {
+    const first: number[] = [];
+    const second: number[] = [];
+    service.onEvent(({ sequence, event }) => {
+      first.push(sequence);
+      if (event.kind === 'epoch started') {
+        service.report({ at: 501, kind: 'noticed', notice: { at: 501, code: 'x', sentence: 'x', severity: 'info' } });
+      }
+    });
+    service.onEvent(({ sequence }) => second.push(sequence));
+    service.report({ at: 500, kind: 'epoch started', epoch });
+    assert.deepStrictEqual(
+      [first, second],
+      [
+        [1, 2],
+        [1, 2],
+      ],
+    );
+  });
+
+  it('wakes by itself when time alone changes the plan: an agent that never connected becomes an incident', () => {
+    for (const event of [...begin, launched]) service.report(event);
+    now = 1_100 + 60_000;
+    timers.fire();
+    assert.deepStrictEqual(
+      {
+        incident: service.state.agents[name]?.incidents[server]?.cause,
+        told: events.map(({ event }) => event.kind).at(-1),
+      },
+      { incident: 'never connected', told: 'incident opened' },
+    );
+  });
+
+  it('resolves a durable report when a state with it was saved, all at once in few writes', async () => {
+    const reports = begin.map((event) => service.reportDurably(event));
+    await Promise.all(reports);
+    assert.deepStrictEqual(
+      { last: saved.at(-1) === service.state, writes: saved.length <= 2 },
+      { last: true, writes: true },
+    );
+  });
+
+  it('writes probes and proofs only with something that matters', async () => {
+    for (const event of [...begin, launched]) service.report(event);
+    await service.flush();
+    const endpoint = { name, server, launchId: launch.id };
+    service.report({ at: 1_200, kind: 'mcp proof seen', ...endpoint, session: 's' });
+    service.report({ at: 1_200, kind: 'probe sent', ...endpoint, probeId: 'p' });
+    const lazy = timers.delays().includes(60_000);
+    service.report({ at: 1_200, kind: 'mcp tools listed', ...endpoint, session: 's' });
+    assert.deepStrictEqual(
+      { lazy, durable: timers.delays().includes(150), stillLazy: timers.delays().includes(60_000) },
+      { lazy: true, durable: true, stillLazy: false },
+    );
+  });
+});
