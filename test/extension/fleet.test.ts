@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import * as vscode from 'vscode';
+import type { BowlineWindow } from '../../src/extension/extension.ts';
+import { endpointSchema, holderFileSchema } from '../../src/protocol/endpointFile.ts';
+import { waitFor } from '../harness/waitFor.ts';
+import { agentThat, bowlineWindow, setting, treeRows } from './bowlineWindow.ts';
+
+const state = process.env['BOWLINE_HOME'] ?? '';
+
+/** One fleet, from the first agent to the last; each test goes on where the one before ended. */
+describe('a fleet in a window', function () {
+  this.timeout(60_000); // longer than the waits below, which say what did not happen
+
+  let window: BowlineWindow;
+  let workspace: string;
+  let program: string;
+
+  before(async () => {
+    window = await bowlineWindow();
+    workspace = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath ?? '';
+    // A fake claude that lives and never connects: what the real one does is tested elsewhere.
+    program = path.join(path.dirname(workspace), 'fake-claude');
+    await writeFile(program, '#!/bin/sh\nexec sleep 3600\n');
+    await chmod(program, 0o755);
+  });
+
+  async function runningProcess(file: 'endpoint.json' | 'holder.json'): Promise<{ pid: number }> {
+    const value: unknown = JSON.parse(await readFile(path.join(state, file), 'utf8'));
+    return file === 'endpoint.json' ? endpointSchema.parse(value).gateway : holderFileSchema.parse(value);
+  }
+
+  function terminals(): vscode.Terminal[] {
+    return vscode.window.terminals.filter(({ name, exitStatus }) => name === 'ada' && exitStatus === undefined);
+  }
+
+  it('says clearly that the program of a new agent is missing', async () => {
+    await setting('claudePath', '/nowhere/claude');
+    await vscode.commands.executeCommand('bowline.newAgent', { name: 'ada', directory: workspace });
+    const ada = await agentThat(window, 'ada', 'dead', ({ life }) => life === 'dead');
+    assert.match(ada.detail, /binary missing: .*\/nowhere\/claude/);
+    await waitFor('the status bar', () => window.statusBar?.text === '$(warning) 0 bound, 1 need you');
+    assert.deepStrictEqual(
+      [window.state.hands?.holder, window.statusBar?.background, await treeRows(window)],
+      [window.window, 'warning', [['ada', 'dead · workspace', 'error', 'agent-stopped']]],
+    );
+  });
+
+  it('starts the agent when the setting is mended', async () => {
+    await setting('claudePath', program);
+    await waitFor('the setting', () => window.state.settings.claudePath === program);
+    void vscode.commands.executeCommand('bowline.start', { agent: 'ada' }); // ends when it is bound
+    await agentThat(window, 'ada', 'running', ({ life }) => life === 'verifying');
+    assert.deepStrictEqual(await treeRows(window), [
+      ['ada', 'verifying, pending · workspace', 'loading~spin', 'agent-running'],
+    ]);
+  });
+
+  it('attaches once: a second click focuses the terminal', async () => {
+    await vscode.commands.executeCommand('bowline.attach', { agent: 'ada' });
+    const [first] = await waitFor('the terminal', () => terminals().length > 0 && terminals());
+    const another = vscode.window.createTerminal({ name: 'another' });
+    another.show();
+    await another.processId; // a terminal takes the focus when its process is there
+    await first?.processId;
+    await waitFor('the other terminal', () => vscode.window.activeTerminal?.name === 'another');
+    await vscode.commands.executeCommand('bowline.attach', { agent: 'ada' });
+    await waitFor('the focus', () => vscode.window.activeTerminal === first);
+    assert.deepStrictEqual(terminals().length, 1);
+  });
+
+  it('opens a new terminal after the first was closed', async () => {
+    terminals()[0]?.dispose();
+    await waitFor('the end of the terminal', () => terminals().length === 0);
+    await vscode.commands.executeCommand('bowline.attach', 'ada');
+    await waitFor('the terminal', () => terminals().length === 1);
+  });
+
+  it('is back after the gateway was killed, with the agent as it was', async () => {
+    const epoch = window.state.epoch?.id;
+    process.kill((await runningProcess('endpoint.json')).pid, 'SIGKILL');
+    await waitFor('the loss', () => window.connection.kind === 'away');
+    const shown = [window.statusBar?.text, Object.keys(window.state.agents)];
+    await waitFor('the gateway', () => window.connection.kind === 'connected' && window.state.epoch?.id !== epoch);
+    assert.deepStrictEqual(
+      [shown, window.state.epoch?.port, window.state.agents['ada']?.life.kind],
+      [['$(sync~spin) reconnecting', ['ada']], 'kept open', 'running'],
+    );
+  });
+
+  it('is back after holder and gateway were killed', async () => {
+    const epoch = window.state.epoch?.id;
+    process.kill((await runningProcess('holder.json')).pid, 'SIGKILL');
+    process.kill((await runningProcess('endpoint.json')).pid, 'SIGKILL');
+    await waitFor('the gateway', () => window.connection.kind === 'connected' && window.state.epoch?.id !== epoch, {
+      timeoutMs: 20_000,
+    });
+    await waitFor('the hands', () => window.state.hands?.holder === window.window);
+    assert.deepStrictEqual(window.state.agents['ada']?.life.kind, 'running');
+  });
+
+  it('shows agents of this workspace first', async () => {
+    const elsewhere = path.join(path.dirname(workspace), 'aa');
+    await mkdir(elsewhere);
+    void vscode.commands.executeCommand('bowline.newAgent', { name: 'aa', directory: elsewhere });
+    await agentThat(window, 'aa', 'running', ({ life }) => life === 'verifying');
+    const rows = await treeRows(window);
+    assert.deepStrictEqual(
+      rows.map((row) => (Array.isArray(row) ? (row[0] as unknown) : row)),
+      ['ada', 'aa'],
+    );
+  });
+
+  it('stops an agent, whose terminal then ends', async () => {
+    await vscode.commands.executeCommand('bowline.stop', { agent: 'ada' });
+    await agentThat(window, 'ada', 'stopped', ({ life }) => life === 'stopped');
+    await waitFor('the end of the terminal', () => terminals().length === 0);
+    await vscode.commands.executeCommand('bowline.stop', { agent: 'aa' });
+    await agentThat(window, 'aa', 'stopped', ({ life }) => life === 'stopped');
+  });
+});
