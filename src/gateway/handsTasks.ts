@@ -69,6 +69,8 @@ export class HandsTasks extends DisposableObject {
     if (agent === undefined || !this.ready.has(effect.id)) return;
     try {
       const task = await this.options.prepare(agent, launch);
+      // A process whose launch is not on disk would be a stranger to the next run of the gateway.
+      await this.options.fleet.flush();
       if (!this.ready.has(effect.id)) return; // called off meanwhile
       this.ready.set(effect.id, task);
       this.emitter.fire(this.tasks);

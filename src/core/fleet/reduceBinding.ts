@@ -33,7 +33,10 @@ function fold(record: BindingRecord, event: BindingEvent, epoch: string): Bindin
         client: event.client,
         initializedAt: event.at,
         proof,
-        ...(record.stream.kind === 'closed' && { stream: { kind: 'closed', since: event.at } }),
+        // A stream of an earlier epoch is not this session's: its own is still to come.
+        ...((record.stream.kind === 'closed' || record.stream.epoch !== epoch) && {
+          stream: { kind: 'closed', since: event.at },
+        }),
       };
     case 'mcp tools listed':
       return { ...record, toolsListedAt: event.at, proof };

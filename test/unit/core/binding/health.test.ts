@@ -96,6 +96,14 @@ describe('binding health', () => {
     );
   });
 
+  it('waits for the stream of a client that has just come back after a closed port', () => {
+    const story = FleetStory.bound().restartGateway('was closed', 60_000).wait(1_600);
+    const away = summary(story);
+    const client = { name: 'claude-code', version: '2.1.332', protocolVersion: '2025-11-25' };
+    story.tell({ kind: 'mcp initialized', name: 'ada', server, launchId: 'ada.1', session: 'new', client });
+    deepStrictEqual([away, summary(story)], ['unbound: gateway was away', 'suspect: stream dropped']);
+  });
+
   it('calls a client below 2.1.280 without a stream not checkable, and lets only it be sent to initialize anew', () => {
     const older = FleetStory.bound('2.1.160').restartGateway('was closed', 60_000).wait(1_500);
     const newer = FleetStory.bound('2.1.332').restartGateway('was closed', 60_000).wait(1_500);
