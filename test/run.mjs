@@ -14,18 +14,18 @@ const node = process.execPath;
 const tool = (name) => path.join(repository, 'node_modules', name);
 const mocha = (...args) => [node, tool('mocha/bin/mocha.js'), ...args];
 
-/** `tests` steps count what they ran; any other step is one that passed or failed. Limits are in minutes. */
+/** `tests` steps count what they ran; any other step is one that passed or failed. Limits, in minutes, end what hangs. */
 const steps = [
-  { name: 'build', command: [node, 'esbuild.mjs'], limit: 2 },
-  { name: 'types', command: [node, tool('typescript/bin/tsc'), '--noEmit', '-p', '.'], limit: 5 },
-  { name: 'lint', command: [node, tool('eslint/bin/eslint.js'), '--max-warnings', '0', '.'], limit: 5 },
+  { name: 'build', command: [node, 'esbuild.mjs'], limit: 5 },
+  { name: 'types', command: [node, tool('typescript/bin/tsc'), '--noEmit', '-p', '.'], limit: 10 },
+  { name: 'lint', command: [node, tool('eslint/bin/eslint.js'), '--max-warnings', '0', '.'], limit: 10 },
   {
     name: 'format',
     command: [node, tool('prettier/bin/prettier.cjs'), '--check', '--log-level', 'warn', '.'],
     limit: 5,
   },
   { name: 'unused', command: [node, tool('knip/bin/knip.js')], limit: 5 },
-  { name: 'unit', command: mocha('test/unit/**/*.test.ts'), tests: true, limit: 5 },
+  { name: 'unit', command: mocha('test/unit/**/*.test.ts'), tests: true, limit: 10 },
   {
     name: 'integration',
     command: mocha('--timeout', '120000', 'test/integration/**/*.test.ts'),
@@ -38,14 +38,14 @@ const steps = [
     command: [node, '--import', 'tsx', 'test/extension/run.ts'],
     tests: true,
     needs: ['build'],
-    limit: 5,
+    limit: 10,
   },
   {
     name: 'stories',
     command: [node, '--import', 'tsx', 'test/stories/run.ts'],
     tests: true,
     needs: ['build'],
-    limit: 15,
+    limit: 20,
   },
 ];
 

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { chromium, type Browser, type Frame, type Page } from 'playwright-core';
+import { chromium, type Browser, type Page } from 'playwright-core';
 import { findChromium } from './setup.mjs';
 import type { HostServer } from './server.ts';
 
@@ -99,24 +99,6 @@ export async function runCommand(page: Page, title: string): Promise<void> {
 export async function statusText(page: Page, id: string): Promise<string> {
   const item = page.locator(`[id="${id}"]`);
   return (await item.count()) === 0 ? '' : (await item.first().innerText()).trim();
-}
-
-/** The innermost frame of the webview whose body contains `text`. Rejects after `timeoutMs` (30 s). */
-export async function webviewFrame(page: Page, text: string, options: { timeoutMs?: number } = {}): Promise<Frame> {
-  const limit = Date.now() + (options.timeoutMs ?? 30_000);
-  for (;;) {
-    for (const frame of page.frames()) {
-      // workbench > iframe.webview (index.html) > iframe#active-frame (fake.html)
-      if (!frame.url().includes('fake.html')) continue;
-      const body = await frame
-        .locator('body')
-        .innerText({ timeout: 1000 })
-        .catch(() => ''); // not ready, or gone
-      if (body.includes(text)) return frame;
-    }
-    if (Date.now() > limit) throw new Error(`no webview shows ${JSON.stringify(text)}`);
-    await page.waitForTimeout(100);
-  }
 }
 
 /**
