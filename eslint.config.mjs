@@ -10,7 +10,7 @@ const zones = {
   gateway: ['base', 'core', 'protocol', 'node', 'zod', 'node:*', 'ws', '@modelcontextprotocol/server'],
   hook: ['base', 'core', 'protocol', 'node', 'zod', 'node:*'],
   extension: ['base', 'core', 'protocol', 'node', 'zod', 'node:*', 'ws', 'vscode'],
-  webview: ['base', 'core', 'protocol', 'lit', '@vscode-elements/elements'],
+  webview: ['base', 'core', 'protocol', 'lit'],
 };
 const folders = Object.keys(zones);
 const packages = [
