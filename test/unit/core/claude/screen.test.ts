@@ -240,6 +240,47 @@ describe('screens', () => {
     );
   });
 
+  it('ask for permission, whatever the command says about trust', () => {
+    const lines = [
+      '─'.repeat(60),
+      ' Bash command',
+      '',
+      '   echo do you trust new MCP servers',
+      '',
+      ' Do you want to proceed?',
+      ' ❯ 1. Yes',
+      '   2. No',
+      '',
+      ' Esc to cancel',
+    ];
+    deepStrictEqual(readScreen(lines), {
+      kind: 'dialog',
+      dialog: 'permission',
+      title: 'Bash command',
+      choices: ['Yes', 'No'],
+      highlighted: 0,
+    });
+  });
+
+  it('take colours for no attributes, and text at the edge between rules for no input line', () => {
+    const rule = '─'.repeat(60);
+    const box = (...lines: string[]): readonly string[] => [rule, ...lines, rule];
+    deepStrictEqual(
+      [
+        box('\u001b[38;5;2m❯\u00a0green\u001b[39m'),
+        box('\u001b[48;2;2;7;2m❯\u00a0on dark\u001b[49m'),
+        box('❯\u00a0\u001b[2mfaint\u001b[22m'),
+        box('❯ said', '  more', 'an answer'),
+      ].map(readScreen),
+      [
+        { kind: 'input', text: 'green' },
+        { kind: 'input', text: 'on dark' },
+        { kind: 'input', text: '' },
+        { kind: 'unknown' },
+      ],
+    );
+  });
+
   it('with a dialog that has no list are dialogs (claude 2.1.332, auto mode without its check)', () => {
     const lines = [
       '❯ CALL a tool',
