@@ -39,6 +39,8 @@ export interface BowlineWindow {
   readonly agents: vscode.TreeDataProvider<AgentNode>;
 }
 
+// Loaded on first use and never bundled: it is native, and optional.
+const require = createRequire(__filename);
 const manifestSchema = z.object({ version: z.string() });
 
 /** The composition root: everything of this process is made here. Without a fleet on this machine nothing is started. */
@@ -81,7 +83,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Bowlin
         return new Hands({
           stateDirectory: paths.directory,
           ...(tmuxPath !== '' && { tmuxPath }),
-          loadPty: () => loadPty(() => createRequire(__filename)('node-pty')),
+          loadPty: () => loadPty(() => require('node-pty')),
           environment: process.env,
           fleet: () => client.state,
           report: (facts) => {

@@ -26,6 +26,12 @@ describe('a fleet in a window', function () {
     await chmod(program, 0o755);
   });
 
+  afterEach(async function () {
+    if (this.currentTest?.state !== 'failed') return;
+    const log = await readFile(path.join(state, 'log/gateway.jsonl'), 'utf8').catch(String);
+    console.log(JSON.stringify(window.view, undefined, 1), log.split('\n').slice(-40).join('\n'));
+  });
+
   async function runningProcess(file: 'endpoint.json' | 'holder.json'): Promise<{ pid: number }> {
     const value: unknown = JSON.parse(await readFile(path.join(state, file), 'utf8'));
     return file === 'endpoint.json' ? endpointSchema.parse(value).gateway : holderFileSchema.parse(value);
