@@ -1,5 +1,5 @@
 import { sep } from 'node:path';
-import type { AgentRow, EndpointRow } from '../core/fleet/select.ts';
+import type { AgentRow, EndpointRow, FleetView } from '../core/fleet/select.ts';
 import { currentLaunch, type FleetState } from '../core/fleet/state.ts';
 
 /** An icon of the codicon font and the id of a theme colour. */
@@ -39,13 +39,21 @@ export function belongsTo(directory: string, folders: readonly string[]): boolea
   });
 }
 
-export function agentLook(agent: AgentRow, state: FleetState): RowLook {
+/** The fleet that a row belongs to. */
+export interface RowFleet {
+  readonly state: FleetState;
+  readonly view: Pick<FleetView, 'blackouts'>;
+}
+
+export function agentLook(agent: AgentRow, { state, view }: RowFleet): RowLook {
   const known = state.agents[agent.name];
+  const isInBlackout = view.blackouts.some(({ agents }) => agents.includes(agent.name));
   const hasProcess = known !== undefined && currentLaunch(known) !== undefined;
   const facts = [
     agent.life,
     ...(hasProcess && agent.activity !== 'unknown' ? [agent.activity] : []),
     ...(agent.worst === 'off' ? [] : [agent.worst]),
+    ...(isInBlackout ? ['lost its tools'] : []),
   ];
   const causes = agent.endpoints.flatMap(({ server, cause, nextStep }) =>
     cause === '' ? [] : [[server, `${cause} ${nextStep}`.trim()] as const],
@@ -53,7 +61,7 @@ export function agentLook(agent: AgentRow, state: FleetState): RowLook {
   return {
     label: agent.name,
     description: `${facts.join(', ')} · ${baseName(agent.directory)}`,
-    icon: agentIcon(agent),
+    icon: isInBlackout && agent.life !== 'dead' ? { id: 'debug-disconnect', ...alert } : agentIcon(agent),
     tooltip: [
       ['Agent', agent.name],
       ['State', agent.detail === '' ? agent.life : `${agent.life} (${agent.detail})`],
@@ -74,7 +82,7 @@ export function endpointLook(agent: AgentRow, endpoint: EndpointRow): RowLook {
   return {
     label: server,
     description: cause === '' ? endpointFacts(endpoint) : `${state}: ${cause}`,
-    icon: endpointIcon(endpoint),
+    icon: worstIcon(state),
     tooltip: [
       ['MCP server', server],
       ['State', endpointFacts(endpoint)],
@@ -96,7 +104,7 @@ function agentIcon(agent: AgentRow): RowIcon {
     case 'dead':
       return { id: 'error', ...alert };
     case 'blocked':
-      return agent.worst === 'unbound' ? { id: 'debug-disconnect', ...alert } : { id: 'warning', ...attention };
+      return { id: 'warning', ...attention };
     case 'stopped':
       return { id: 'circle-slash', ...dim };
     case 'launching':
@@ -108,10 +116,6 @@ function agentIcon(agent: AgentRow): RowIcon {
     case 'ready':
       return worstIcon(agent.worst);
   }
-}
-
-function endpointIcon(endpoint: EndpointRow): RowIcon {
-  return worstIcon(endpoint.state);
 }
 
 function worstIcon(state: EndpointRow['state']): RowIcon {

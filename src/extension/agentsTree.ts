@@ -69,7 +69,7 @@ export class AgentsTree extends DisposableObject implements vscode.TreeDataProvi
   private look(node: AgentNode): RowLook | undefined {
     const agent = this.presenter.view.agents.find(({ name }) => name === node.agent);
     if (agent === undefined) return undefined;
-    if (node.kind === 'agent') return agentLook(agent, this.presenter.state);
+    if (node.kind === 'agent') return agentLook(agent, this.presenter);
     const endpoint = agent.endpoints.find(({ server }) => server === node.server);
     return endpoint === undefined ? undefined : endpointLook(agent, endpoint);
   }
@@ -78,7 +78,7 @@ export class AgentsTree extends DisposableObject implements vscode.TreeDataProvi
   private redraw(): void {
     const { agents } = this.presenter.view;
     const rows = orderAgents(agents, realWorkspaceFolders()).map((agent) => [
-      agentLook(agent, this.presenter.state),
+      agentLook(agent, this.presenter),
       agent.endpoints.map((endpoint) => endpointLook(agent, endpoint)),
     ]);
     const drawn = JSON.stringify(rows);

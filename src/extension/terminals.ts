@@ -1,5 +1,12 @@
 import * as vscode from 'vscode';
+import { exists } from '../node/files.ts';
 import type { StatePaths } from '../node/statePaths.ts';
+
+/** What a terminal is opened on. */
+export interface TerminalAgent {
+  readonly name: string;
+  readonly directory: string;
+}
 
 /** Opens terminals on the agents' tmux sessions. */
 export class AgentTerminals {
@@ -13,17 +20,20 @@ export class AgentTerminals {
    * Shows the terminal of an agent: the one that is open, else a new one. The agent must have a session. `keep` leaves the
    * focus where it is: for a terminal that comes by itself while the person may be typing elsewhere.
    */
-  async attach(name: string, focus: 'take' | 'keep' = 'take'): Promise<vscode.Terminal> {
+  async attach({ name, directory }: TerminalAgent, focus: 'take' | 'keep' = 'take'): Promise<vscode.Terminal> {
     const open = this.find(name);
     if (open !== undefined) {
       open.show(focus === 'keep');
       return open;
     }
     const shellPath = await this.locateTmux();
+    // A terminal does not open in a directory that is gone; the agent may well live.
+    const cwd = (await exists(directory)) ? { cwd: directory } : {};
     const terminal = vscode.window.createTerminal({
       name,
       shellPath,
       shellArgs: this.attachArguments(name),
+      ...cwd,
       // tmux and the agent go on without it; after a reload the person attaches again.
       isTransient: true,
       iconPath: new vscode.ThemeIcon('hubot'),

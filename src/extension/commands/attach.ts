@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { runningLaunch } from '../../core/fleet/state.ts';
+import type { TerminalAgent } from '../terminals.ts';
 import { launchOutcome } from '../launchOutcome.ts';
 import type { CommandContext } from './commandContext.ts';
 import { chooseAgent, showError, withProgress } from './interaction.ts';
@@ -10,12 +11,12 @@ export async function attach(context: CommandContext, argument: unknown): Promis
   if (row === undefined) return;
   const { name } = row;
   if (isRunning(context, name)) {
-    await context.terminals.attach(name);
+    await context.terminals.attach(row);
     return;
   }
   if (row.life === 'launching') {
     await withProgress(`Bowline: waiting for ${name}`, (signal) => untilRunning(context, name, signal));
-    if (isRunning(context, name)) await context.terminals.attach(name);
+    if (isRunning(context, name)) await context.terminals.attach(row);
     return;
   }
   const start = 'Start';
@@ -25,10 +26,10 @@ export async function attach(context: CommandContext, argument: unknown): Promis
 }
 
 /** Attaches as soon as the process of a new agent runs: it may begin with a dialog for the person. Tells its own errors. */
-export async function attachWhenRunning(context: CommandContext, name: string): Promise<void> {
+export async function attachWhenRunning(context: CommandContext, agent: TerminalAgent): Promise<void> {
   try {
-    await untilRunning(context, name);
-    if (isRunning(context, name)) await context.terminals.attach(name, 'keep');
+    await untilRunning(context, agent.name);
+    if (isRunning(context, agent.name)) await context.terminals.attach(agent, 'keep');
   } catch (error) {
     showError(context, 'bowline.attach', error);
   }

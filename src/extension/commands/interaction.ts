@@ -56,7 +56,7 @@ export async function chooseAgent(
     return undefined;
   }
   const items = fitting.map((row) => {
-    const look = agentLook(row, context.presenter.state);
+    const look = agentLook(row, context.presenter);
     return { label: row.name, description: look.description, detail: row.directory, row };
   });
   const picked = await vscode.window.showQuickPick(items, { title: question.title, matchOnDescription: true });

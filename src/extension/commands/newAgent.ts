@@ -19,7 +19,7 @@ export async function newAgent(context: CommandContext, argument: unknown): Prom
   const { name, directory } = chosen;
   context.attention.watch(name);
   await context.client.request({ kind: 'create', name, directory });
-  void attachWhenRunning(context, name);
+  void attachWhenRunning(context, chosen);
   await awaitLaunch(context, name, 0);
 }
 

@@ -1,24 +1,33 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { type AgentRow, type Connection, select } from '../../../src/core/fleet/select.ts';
-import { agentLook, belongsTo, endpointLook, orderAgents } from '../../../src/extension/agentRows.ts';
+import { agentLook, belongsTo, endpointLook, orderAgents, type RowLook } from '../../../src/extension/agentRows.ts';
 import { FleetStory } from '../../harness/fleetStory.ts';
 
 const connected: Connection = { kind: 'connected' };
 
-function row(story: FleetStory, connection = connected): AgentRow {
-  const [agent] = select(story.state, connection, story.now).agents;
+function row(story: FleetStory): AgentRow {
+  const [agent] = select(story.state, connected, story.now).agents;
   if (agent === undefined) throw new Error('no agent');
   return agent;
 }
 
+function agentRow(story: FleetStory, connection = connected): RowLook {
+  const view = select(story.state, connection, story.now);
+  const [agent] = view.agents;
+  if (agent === undefined) throw new Error('no agent');
+  return agentLook(agent, { state: story.state, view });
+}
+
 function looks(story: FleetStory, connection = connected): unknown[] {
-  const look = agentLook(row(story, connection), story.state);
-  return [look.description, look.icon.id, look.contextValue];
+  const look = agentRow(story, connection);
+  return [look.description, look.icon.id, look.icon.color?.split('.').at(-1), look.contextValue];
 }
 
 describe('rows of the Agents view', () => {
   it('show life, activity and the worst binding', () => {
-    const away: Connection = { kind: 'away', since: FleetStory.bound().now, reason: 'gone' };
+    const { now } = FleetStory.bound();
+    const away: Connection = { kind: 'away', since: now, reason: 'gone' };
+    const refused: Connection = { ...away, refusedSince: now - 14_000 };
     const gaveUp = FleetStory.bound().dropStream().wait(14_000);
     const stopped = new FleetStory().create();
     const missing = new FleetStory().create().request();
@@ -36,17 +45,19 @@ describe('rows of the Agents view', () => {
         looks(new FleetStory().create().request()),
         looks(gaveUp),
         looks(FleetStory.bound(), away),
+        looks(FleetStory.bound(), refused),
         looks(stopped),
         looks(missing),
       ],
       [
-        ['ready, idle, bound · ada', 'link', 'agent-running'],
-        ['ready, busy, bound · ada', 'link', 'agent-running'],
-        ['launching, pending · ada', 'loading~spin', 'agent-running'],
-        ['ready, idle, unbound · ada', 'debug-disconnect', 'agent-running'],
-        ['ready, idle, gateway down · ada', 'debug-disconnect', 'agent-running'],
-        ['stopped · ada', 'circle-slash', 'agent-stopped'],
-        ['dead · ada', 'error', 'agent-stopped'],
+        ['ready, idle, bound · ada', 'link', 'iconPassed', 'agent-running'],
+        ['ready, busy, bound · ada', 'link', 'iconPassed', 'agent-running'],
+        ['launching, pending · ada', 'loading~spin', undefined, 'agent-running'],
+        ['ready, idle, unbound, lost its tools · ada', 'debug-disconnect', 'errorForeground', 'agent-running'],
+        ['ready, idle, gateway down · ada', 'debug-disconnect', 'warningForeground', 'agent-running'],
+        ['ready, idle, gateway down, lost its tools · ada', 'debug-disconnect', 'errorForeground', 'agent-running'],
+        ['stopped · ada', 'circle-slash', 'disabledForeground', 'agent-stopped'],
+        ['dead · ada', 'error', 'errorForeground', 'agent-stopped'],
       ],
     );
   });
@@ -61,13 +72,13 @@ describe('rows of the Agents view', () => {
       [
         look.accessibleLabel,
         look.tooltip.map(([title]) => title),
-        agentLook(agent, story.state).accessibleLabel,
-        agentLook(agent, story.state).tooltip.find(([title]) => title === 'Session'),
+        agentRow(story).accessibleLabel,
+        agentRow(story).tooltip.find(([title]) => title === 'Session'),
       ],
       [
         `bowline-self of ada, unbound, ${endpoint.cause}, ${endpoint.nextStep}`,
         ['MCP server', 'State', 'Cause', 'Next step', 'Client'],
-        `ada, ready, idle, unbound, ${endpoint.cause} ${endpoint.nextStep}`,
+        `ada, ready, idle, unbound, lost its tools, ${endpoint.cause} ${endpoint.nextStep}`,
         ['Session', 'session-1'],
       ],
     );
