@@ -118,12 +118,9 @@ export class Windows extends DisposableObject {
 
   private join(socket: WebSocket, hello: Extract<WindowMessage, { kind: 'hello' }>): Member | undefined {
     if (hello.protocol !== streamProtocol) {
-      const newer = hello.protocol > streamProtocol ? 'gateway' : 'window';
-      this.refuse(
-        socket,
-        closeCodes.protocolMismatch,
-        `The window speaks ${hello.protocol}, the gateway ${streamProtocol}: update the ${newer === 'gateway' ? 'gateway' : 'extension'}.`,
-      );
+      const older = hello.protocol > streamProtocol ? 'gateway' : 'extension';
+      const sentence = `The window speaks ${hello.protocol}, the gateway ${streamProtocol}: update the ${older}.`;
+      this.refuse(socket, closeCodes.protocolMismatch, sentence);
       return undefined;
     }
     const member: Member = { window: hello.window, socket, offersHands: hello.hands === 'offered' };

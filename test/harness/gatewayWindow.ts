@@ -105,6 +105,11 @@ export class WindowStandIn {
     this.socket.terminate();
   }
 
+  /** Reads nothing any more, and so answers no ping. */
+  deafen(): void {
+    this.socket.pause();
+  }
+
   private take(message: GatewayMessage): void {
     this.messages.push(message);
     if (message.kind === 'snapshot') {

@@ -1,0 +1,106 @@
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DisposableStore } from '../../src/base/lifecycle.ts';
+import type { Log } from '../../src/base/log.ts';
+import { emptyFleet, type FleetState } from '../../src/core/fleet/state.ts';
+import { AdminApi } from '../../src/gateway/adminApi.ts';
+import { Commands } from '../../src/gateway/commands.ts';
+import { EventStreams } from '../../src/gateway/eventStreams.ts';
+import { FleetService } from '../../src/gateway/fleetService.ts';
+import { HandsTasks } from '../../src/gateway/handsTasks.ts';
+import { HookIntake } from '../../src/gateway/hookIntake.ts';
+import { AgentKeyFiles } from '../../src/gateway/keys.ts';
+import { LaunchFiles } from '../../src/gateway/launchFiles.ts';
+import { McpEndpoint } from '../../src/gateway/mcp/endpoint.ts';
+import { Prober } from '../../src/gateway/mcp/prober.ts';
+import { SessionStore } from '../../src/gateway/mcp/sessionStore.ts';
+import { StandingStreams } from '../../src/gateway/mcp/standingStreams.ts';
+import { Router } from '../../src/gateway/router.ts';
+import { Windows } from '../../src/gateway/windows.ts';
+import { ensureStateDirectories, type StatePaths, statePaths } from '../../src/node/statePaths.ts';
+
+/** What may differ from the gateway's own composition. */
+export interface PartsOptions {
+  readonly state?: FleetState;
+  readonly clock?: () => number;
+  readonly pingEveryMs?: number;
+  readonly backlogAtMost?: number;
+  /** Stands for the disk; a real snapshot is not written. */
+  readonly save?: () => Promise<void>;
+}
+
+/** The parts of the gateway in this process, on a port of their own, with nothing behind `/mcp`. */
+export class GatewayParts {
+  readonly token = 't'.repeat(43);
+  port = 0;
+
+  private constructor(
+    readonly paths: StatePaths,
+    readonly fleet: FleetService,
+    readonly keys: AgentKeyFiles,
+    /** Warnings and errors. */
+    readonly logged: readonly string[],
+    private readonly store: DisposableStore,
+    private readonly server: Server,
+  ) {}
+
+  static async start(options: PartsOptions = {}): Promise<GatewayParts> {
+    const paths = statePaths(realpathSync(mkdtempSync(join(tmpdir(), 'bowline-parts-'))));
+    await ensureStateDirectories(paths);
+    const store = new DisposableStore();
+    const clock = options.clock ?? Date.now;
+    const logged: string[] = [];
+    const keep = (message: string, fields: object = {}): void => {
+      logged.push(`${message} ${JSON.stringify(fields)}`);
+    };
+    const log: Log = { debug: () => undefined, info: () => undefined, warn: keep, error: keep };
+    const keys = await AgentKeyFiles.load(paths, log);
+    const sessions = await SessionStore.open({ path: paths.mcpSessions, clock, log });
+    const save = options.save ?? ((): Promise<void> => Promise.resolve());
+    const fleet = store.add(new FleetService({ state: options.state ?? emptyFleet, clock, log, save }));
+    fleet.report({ at: 1, kind: 'epoch started', epoch: { id: 'epoch', startedAt: 1, port: 'was closed' } });
+    const server = createServer();
+    const parts = new GatewayParts(paths, fleet, keys, logged, store, server);
+    parts.port = await listen(server);
+    const streams = store.add(new StandingStreams({ fleet, clock }));
+    const prober = store.add(new Prober({ fleet, streams, clock }));
+    const mcp = store.add(new McpEndpoint({ fleet, keys, sessions, streams, prober, servers: [], clock, log }));
+    const files = new LaunchFiles({ fleet, paths, keys, port: parts.port });
+    const tasks = store.add(
+      new HandsTasks({ fleet, clock, log, prepare: (agent, launch) => files.prepare(agent, launch) }),
+    );
+    let ids = 0;
+    const commands = new Commands({ fleet, clock, servers: ['bowline-self'], newId: () => `id${++ids}` });
+    const limits = {
+      ...(options.pingEveryMs !== undefined && { pingEveryMs: options.pingEveryMs }),
+      ...(options.backlogAtMost !== undefined && { backlogAtMost: options.backlogAtMost }),
+    };
+    const windows = store.add(new Windows({ fleet, tasks, commands, clock, log, version: 'test', ...limits }));
+    const events = store.add(new EventStreams(fleet));
+    const admin = new AdminApi({ fleet, commands, events, clock, log, token: parts.token });
+    const hooks = new HookIntake({ fleet, keys, log });
+    const router = new Router({ port: parts.port, mcp, hooks, admin, windows, log });
+    server.on('request', (request, response) => void router.handle(request, response));
+    server.on('upgrade', (request, socket, head) => {
+      router.upgrade(request, socket, head);
+    });
+    fleet.start();
+    return parts;
+  }
+
+  async dispose(): Promise<void> {
+    this.store.dispose();
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+    rmSync(this.paths.directory, { recursive: true, force: true });
+  }
+}
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}

@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { type Answer, call } from '../../harness/gatewayRig.ts';
+import { GatewayParts } from '../../harness/gatewayParts.ts';
+import { waitFor } from '../../harness/waitFor.ts';
+
+const errorSchema = z.object({ error: z.object({ code: z.string(), sentence: z.string().min(10) }) });
+
+describe('admin API', () => {
+  let parts: GatewayParts;
+  let project: string;
+  let failing = false;
+  beforeEach(async () => {
+    failing = false;
+    parts = await GatewayParts.start({
+      save: () => (failing ? Promise.reject(new Error('disk full')) : Promise.resolve()),
+    });
+    project = join(parts.paths.directory, 'project');
+    mkdirSync(project);
+  });
+  afterEach(async () => {
+    await parts.dispose();
+  });
+  const ask = (method: string, path: string, body?: unknown): Promise<Answer> => call(parts, method, path, body);
+  const brief = (answer: Answer): string => {
+    const error = errorSchema.safeParse(answer.body);
+    return error.success ? `${answer.status} ${error.data.error.code}` : `${answer.status}`;
+  };
+  const hook = { at: 5, launchId: 'x', hook: { event: 'SessionStart', sessionId: 's', transcriptExists: false } };
+
+  it('tells everybody that it is Bowline, and nothing more without the token', async () => {
+    const anonymous = (path: string): Promise<Answer> => call(parts, 'GET', path, undefined, {});
+    const wrong = { authorization: 'Bearer wrong' };
+    assert.deepStrictEqual(
+      [
+        await anonymous('/health'),
+        brief(await anonymous('/agents')),
+        brief(await anonymous('/nowhere')),
+        brief(await call(parts, 'GET', '/agents', undefined, wrong)),
+        brief(await call(parts, 'GET', '/events', undefined, wrong)),
+      ],
+      [
+        { status: 200, body: { product: 'bowline', epoch: 'epoch' } },
+        '401 unauthorized',
+        '401 unauthorized',
+        '401 unauthorized',
+        '401 unauthorized',
+      ],
+    );
+  });
+
+  it('refuses foreign hosts and origins before anything else', async () => {
+    const authorization = `Bearer ${parts.token}`;
+    const with_ = async (headers: Record<string, string>): Promise<string> =>
+      brief(await call(parts, 'GET', '/health', undefined, { authorization, ...headers }));
+    assert.deepStrictEqual(
+      [
+        await with_({ host: 'evil.example' }),
+        await with_({ origin: 'http://evil.example' }),
+        await with_({ origin: 'null' }),
+        await with_({ host: `localhost:${parts.port}`, origin: `http://127.0.0.1:${parts.port}` }),
+      ],
+      ['403 host-forbidden', '403 origin-forbidden', '403 origin-forbidden', '200'],
+    );
+  });
+
+  it('answers JSON 404 on discovery paths of OAuth', async () => {
+    for (const path of ['/.well-known/oauth-protected-resource/mcp/bowline-self', '/mcp', '/mcp/a/b']) {
+      assert.equal(brief(await call(parts, 'GET', path, undefined, {})), '404 unknown-route');
+    }
+  });
+
+  it('creates, shows, restarts, stops and removes', async () => {
+    const steps = [
+      await ask('POST', '/agents', { name: 'ada', directory: project }),
+      await ask('POST', '/agents/ada/restart', { mode: 'fresh' }),
+      await ask('POST', '/agents/ada/restart', { mode: 'resume', bypassGuard: true, reason: 'x' }),
+      await ask('POST', '/agents/ada/stop'),
+      await ask('POST', '/host/resumed'),
+    ].map(brief);
+    const one = z
+      .object({ agent: z.object({ life: z.object({ kind: z.string() }) }), view: z.object({ life: z.string() }) })
+      .parse((await ask('GET', '/agents/ada')).body);
+    const all = z.object({ agents: z.array(z.object({ name: z.string() })) }).parse((await ask('GET', '/agents')).body);
+    assert.deepStrictEqual(
+      { steps, life: one.agent.life.kind, shown: one.view.life, all: all.agents, by: parts.fleet.state.audit[0]?.by },
+      {
+        steps: ['201', '204', '204', '204', '204'],
+        life: 'stopping',
+        shown: 'stopping',
+        all: [{ name: 'ada' }],
+        by: 'admin API',
+      },
+    );
+    assert.equal(brief(await ask('DELETE', '/agents/ada')), '204');
+  });
+
+  it('answers errors with a stable code, a sentence and a fitting status', async () => {
+    await ask('POST', '/agents', { name: 'ada', directory: project });
+    const cases: readonly [string, string, unknown, string][] = [
+      ['POST', '/agents', { name: 'A b', directory: project }, '400 name-invalid'],
+      ['POST', '/agents', { name: 'bo', directory: '/nowhere' }, '400 directory-missing'],
+      ['POST', '/agents', { name: 'ada', directory: project }, '409 name-taken'],
+      ['POST', '/agents', { name: 'bo' }, '400 bad-request'],
+      ['POST', '/agents', '{', '400 bad-request'],
+      ['POST', '/agents', '[1]', '400 bad-request'],
+      ['POST', '/agents', 'x'.repeat(1_100_000), '400 bad-request'],
+      ['GET', '/agents/bo', undefined, '404 unknown-agent'],
+      ['GET', '/agents/__proto__', undefined, '404 unknown-agent'],
+      ['POST', '/agents/bo/stop', undefined, '404 unknown-agent'],
+      ['POST', '/agents/%zz/stop', undefined, '400 bad-request'],
+      ['POST', '/agents/ada/start', undefined, '409 already-running'],
+      ['POST', '/agents/ada/verify', undefined, '409 not-running'],
+      ['POST', '/agents/ada/reconnect', { server: 'x' }, '400 bad-request'],
+      ['POST', '/agents/ada/reconnect', {}, '400 bad-request'],
+      ['POST', '/agents/ada/restart', { mode: 'sideways' }, '400 bad-request'],
+      ['POST', '/agents/ada/dance', undefined, '404 unknown-route'],
+      ['GET', '/agents/ada/stop', undefined, '405 method-not-allowed'],
+      ['PUT', '/agents/ada', undefined, '405 method-not-allowed'],
+      ['DELETE', '/agents', undefined, '405 method-not-allowed'],
+      ['GET', '/nowhere', undefined, '404 unknown-route'],
+    ];
+    const answers = [];
+    for (const [method, path, body] of cases) answers.push(brief(await ask(method, path, body)));
+    assert.deepStrictEqual(
+      answers,
+      cases.map(([, , , expected]) => expected),
+    );
+  });
+
+  it('streams a snapshot, then numbered events', async () => {
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      const headers = { authorization: `Bearer ${parts.token}` };
+      get({ host: '127.0.0.1', port: parts.port, path: '/events', headers }, resolve).on('error', reject);
+    });
+    let text = '';
+    response.setEncoding('utf8').on('data', (part: string) => (text += part));
+    response.on('error', () => undefined);
+    await waitFor('the snapshot', () => text.includes('\n\n'));
+    await ask('POST', '/agents', { name: 'ada', directory: project });
+    const messages = await waitFor('the events', () => {
+      const found = text.split('\n\n').filter((message) => message.startsWith('event: '));
+      return found.length === 3 && found.map((message) => message.split('\ndata: ')[0]);
+    });
+    response.destroy();
+    assert.deepStrictEqual(messages, ['event: snapshot\nid: 1', 'event: event\nid: 2', 'event: event\nid: 3']);
+  });
+
+  it('takes a hook report with the key of that agent only, and answers when it is on disk', async () => {
+    await ask('POST', '/agents', { name: 'ada', directory: project });
+    await ask('POST', '/agents', { name: 'bo', directory: project });
+    const life = parts.fleet.state.agents['ada']?.life;
+    const report = { ...hook, launchId: life?.kind === 'launching' ? life.launch.id : '' };
+    const keys = { ada: await parts.keys.keyOf('ada'), bo: await parts.keys.keyOf('bo') };
+    const post = async (key: string | undefined, body: unknown, name = 'ada'): Promise<string> =>
+      brief(
+        await call(
+          parts,
+          'POST',
+          `/agents/${name}/session`,
+          body,
+          key === undefined ? {} : { authorization: `Bearer ${key}` },
+        ),
+      );
+    assert.deepStrictEqual(
+      [
+        await post(undefined, report),
+        await post(keys.bo, report),
+        await post(parts.token, report),
+        await post(keys.ada, report, 'nobody'),
+        await post(keys.ada, { ...report, at: 'x' }),
+        await post(keys.ada, '{'),
+        await post(keys.ada, 'x'.repeat(70_000)),
+        parts.fleet.state.agents['ada']?.session?.id,
+        await post(keys.ada, report),
+        parts.fleet.state.agents['ada']?.session?.id,
+      ],
+      [
+        '403 key-wrong',
+        '403 key-wrong',
+        '403 key-wrong',
+        '403 key-wrong',
+        '400 bad-request',
+        '400 bad-request',
+        '400 bad-request',
+        undefined,
+        '204',
+        's',
+      ],
+    );
+    failing = true;
+    assert.equal(await post(keys.ada, { ...report, at: 6, hook: { ...hook.hook, sessionId: 't' } }), '500 internal');
+  });
+});

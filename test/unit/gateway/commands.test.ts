@@ -1,0 +1,311 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BowlineError } from '../../../src/base/errors.ts';
+import type { FleetEvent } from '../../../src/core/fleet/events.ts';
+import { reduce, reduceAll } from '../../../src/core/fleet/reduce.ts';
+import type { FleetState } from '../../../src/core/fleet/state.ts';
+import { Commands } from '../../../src/gateway/commands.ts';
+import type { FleetPort } from '../../../src/gateway/ports.ts';
+import type { Command } from '../../../src/protocol/commands.ts';
+
+const self = 'bowline-self';
+const now = 1_000_000;
+
+/** A fleet that keeps what is reported in memory. */
+class MemoryFleet implements FleetPort {
+  readonly kinds: string[] = [];
+  constructor(public state: FleetState) {}
+  report(event: FleetEvent): void {
+    this.kinds.push(event.kind);
+    this.state = reduce(this.state, event);
+  }
+  reportDurably(event: FleetEvent): Promise<void> {
+    this.report(event);
+    return Promise.resolve();
+  }
+}
+
+const name = 'ada';
+const launchId = 'ada.1';
+const configuration = {
+  directory: '/d',
+  extraArguments: [],
+  environment: {},
+  servers: { [self]: 'on', x: 'off' },
+} as const;
+const epoch = { id: 'e', startedAt: 1, port: 'was closed' } as const;
+const created: readonly FleetEvent[] = [
+  { at: 1, kind: 'epoch started', epoch },
+  { at: 1, kind: 'agent created', name, configuration },
+];
+const launching: readonly FleetEvent[] = [
+  ...created,
+  { at: 2, kind: 'launch requested', name, launch: { id: launchId, mode: 'fresh', requestedAt: 2, cause: 'person' } },
+];
+const running: readonly FleetEvent[] = [
+  ...launching,
+  { at: 3, kind: 'launched', name, launchId, process: { tmuxSession: '$1', pane: '%1', pid: 1 } },
+];
+const hook = (at: number, event: 'SessionStart' | 'UserPromptSubmit' | 'Stop'): FleetEvent => ({
+  at,
+  kind: 'hook reported',
+  name,
+  launchId,
+  hook: { event, sessionId: 's1', transcriptExists: true },
+});
+const worked: readonly FleetEvent[] = [
+  ...running,
+  hook(4, 'SessionStart'),
+  hook(5, 'UserPromptSubmit'),
+  hook(6, 'Stop'),
+];
+const endpoint = { name, server: self, launchId, session: 'm' };
+const bound: readonly FleetEvent[] = [
+  {
+    at: 7,
+    kind: 'mcp initialized',
+    ...endpoint,
+    client: { name: 'claude-code', version: '2.1.332', protocolVersion: '' },
+  },
+  { at: 8, kind: 'mcp tools listed', ...endpoint },
+  { at: 9, kind: 'mcp stream opened', ...endpoint },
+  { at: now, kind: 'probe sent', name, server: self, launchId, probeId: 'p' },
+  { at: now, kind: 'probe answered', name, server: self, launchId, probeId: 'p', roundTripMs: 1 },
+];
+const stopping: readonly FleetEvent[] = [
+  ...running,
+  { at: 9, kind: 'stop requested', name, reason: 'released', then: 'keep' },
+];
+
+describe('commands', () => {
+  let directory: string;
+  before(() => {
+    directory = realpathSync(mkdtempSync(join(tmpdir(), 'bowline-commands-')));
+    writeFileSync(join(directory, 'file'), '');
+    symlinkSync(directory, join(directory, 'link'));
+  });
+  after(() => {
+    rmSync(directory, { recursive: true });
+  });
+
+  /** Runs one command; resolves with the kinds of facts, the fleet, and the refusal if there was one. */
+  async function run(
+    events: readonly FleetEvent[],
+    command: Command,
+  ): Promise<{ kinds: readonly string[]; fleet: MemoryFleet; error?: BowlineError }> {
+    const fleet = new MemoryFleet(reduceAll(events));
+    const commands = new Commands({ fleet, clock: () => now, servers: [self], newId: () => 'unique' });
+    try {
+      await commands.execute(command, 'window 1');
+      return { kinds: fleet.kinds, fleet };
+    } catch (error) {
+      assert.ok(error instanceof BowlineError);
+      return { kinds: fleet.kinds, fleet, error };
+    }
+  }
+  const restart = (mode: 'resume' | 'fresh', guard: 'enforce' | 'bypass' = 'enforce'): Command => ({
+    kind: 'restart',
+    name,
+    mode,
+    guard,
+    reason: 'because',
+  });
+
+  it('creates an agent with the real path of its directory and the built-in servers, and launches it', async () => {
+    const { kinds, fleet } = await run([], {
+      kind: 'create',
+      name,
+      directory: join(directory, 'link'),
+      model: 'opus[1m]',
+    });
+    const agent = fleet.state.agents[name];
+    assert.deepStrictEqual(
+      { kinds, configuration: agent?.configuration, life: agent?.life.kind },
+      {
+        kinds: ['agent created', 'launch requested'],
+        configuration: {
+          directory,
+          model: 'opus[1m]',
+          extraArguments: [],
+          environment: {},
+          servers: { [self]: 'on' },
+        },
+        life: 'launching',
+      },
+    );
+  });
+
+  it('gives a name to one agent only, also when two ask at once', async () => {
+    const fleet = new MemoryFleet(reduceAll([]));
+    const commands = new Commands({ fleet, clock: () => now, servers: [self], newId: () => 'unique' });
+    const command: Command = { kind: 'create', name, directory };
+    const results = await Promise.allSettled([commands.execute(command, 'a'), commands.execute(command, 'b')]);
+    assert.deepStrictEqual(
+      [results.map(({ status }) => status).sort(), fleet.kinds],
+      [
+        ['fulfilled', 'rejected'],
+        ['agent created', 'launch requested'],
+      ],
+    );
+  });
+
+  const refused: readonly [string, readonly FleetEvent[], () => Command, string, RegExp][] = [
+    ['a bad name', [], () => ({ kind: 'create', name: 'A b', directory }), 'name-invalid', /Use 1 to 32/],
+    ['a taken name', created, () => ({ kind: 'create', name, directory }), 'name-taken', /exists already/],
+    ['a relative directory', [], () => ({ kind: 'create', name, directory: 'x' }), 'directory-missing', /absolute/],
+    ['no directory', [], () => ({ kind: 'create', name, directory: '/nowhere' }), 'directory-missing', /ENOENT/],
+    ['a file', [], () => ({ kind: 'create', name, directory: `${directory}/file` }), 'directory-missing', /not a dir/],
+    ['an option as model', [], () => ({ kind: 'create', name, directory, model: '--x' }), 'bad-request', /--x/],
+    ['start of nobody', created, () => ({ kind: 'start', name: 'bo' }), 'unknown-agent', /There are: ada/],
+    ['start while it runs', running, () => ({ kind: 'start', name }), 'already-running', /Use Restart/],
+    ['start while it stops', stopping, () => ({ kind: 'start', name }), 'not-running', /is being stopped/],
+    ['restart while it stops', stopping, () => restart('resume'), 'not-running', /is being stopped/],
+    ['verify while it is stopped', created, () => ({ kind: 'verify', name }), 'not-running', /Start it first/],
+    ['reconnect while it starts', launching, () => ({ kind: 'reconnect', name, server: self }), 'not-running', /Wait/],
+    [
+      'reconnect of a server that is off',
+      running,
+      () => ({ kind: 'reconnect', name, server: 'x' }),
+      'bad-request',
+      /It has: bowline-self/,
+    ],
+    [
+      'restart in a turn',
+      [...worked, hook(now - 1, 'UserPromptSubmit')],
+      () => restart('resume'),
+      'guard-blocked',
+      /turn in progress\. Would be lost: The turn in progress is cut off\. Wait .* bypass the guard\.$/,
+    ],
+    [
+      'fresh restart without a save',
+      [...worked, ...bound],
+      () => restart('fresh'),
+      'guard-blocked',
+      /missing context\. Would be lost: Everything .* Ask the agent to save/,
+    ],
+    [
+      'fresh restart with a save that is too old',
+      [
+        ...worked,
+        {
+          at: 7,
+          kind: 'context saved',
+          name,
+          context: { at: 7, sessionId: 's1', launchId, origin: 'explicit', bytes: 1 },
+        },
+        ...bound,
+        hook(400_000, 'UserPromptSubmit'),
+        hook(400_007, 'Stop'),
+      ],
+      () => restart('fresh'),
+      'guard-blocked',
+      /save too old \(the last save is 1000 s old, the last work came 400 s after it\)/,
+    ],
+  ];
+  for (const [what, events, command, code, sentence] of refused) {
+    it(`refuses with the next step: ${what}`, async () => {
+      const { kinds, error } = await run(events, command());
+      assert.deepStrictEqual([error?.code, kinds], [code, []]);
+      assert.match(error?.message ?? '', sentence);
+    });
+  }
+
+  it('lets a fresh restart through when the agent cannot save: its tools are unreachable', async () => {
+    const { kinds, fleet } = await run(worked, restart('fresh'));
+    const { life } = fleet.state.agents[name] ?? {};
+    assert.deepStrictEqual(
+      [kinds, life?.kind === 'launching' && [life.launch.mode, life.launch.cause]],
+      [['launch requested'], ['fresh', 'person']],
+    );
+  });
+
+  it('resumes by exact id, and starts fresh where no prompt was ever taken', async () => {
+    const launchOf = async (events: readonly FleetEvent[], command: Command): Promise<unknown> => {
+      const { fleet } = await run(events, command);
+      const life = fleet.state.agents[name]?.life;
+      return life?.kind === 'launching' && [life.launch.mode, life.launch.expectedSessionId];
+    };
+    assert.deepStrictEqual(
+      [
+        await launchOf(worked, restart('resume')),
+        await launchOf([...running, hook(4, 'SessionStart')], restart('resume')),
+        await launchOf(created, { kind: 'start', name }),
+      ],
+      [
+        ['resume', 's1'],
+        ['fresh', undefined],
+        ['fresh', undefined],
+      ],
+    );
+  });
+
+  it('writes down a bypass of the guard, then restarts', async () => {
+    const { kinds, fleet } = await run([...worked, ...bound], restart('fresh', 'bypass'));
+    assert.deepStrictEqual(
+      { kinds, audit: fleet.state.audit },
+      {
+        kinds: ['guard bypassed', 'launch requested'],
+        audit: [
+          {
+            at: now,
+            agent: name,
+            action: 'guard bypassed',
+            mode: 'fresh',
+            by: 'window 1',
+            verdict: 'missing context',
+            reason: 'because',
+          },
+        ],
+      },
+    );
+  });
+
+  it('stops and removes: at once where nothing runs, through the end of the process where it does', async () => {
+    const outcome = async (events: readonly FleetEvent[], command: Command): Promise<unknown> => {
+      const { kinds, fleet } = await run(events, command);
+      const life = fleet.state.agents[name]?.life;
+      return [kinds, life?.kind === 'stopping' ? life.then : life?.kind];
+    };
+    const removing: readonly FleetEvent[] = [
+      ...stopping,
+      { at: 10, kind: 'stop requested', name, reason: 'released', then: 'remove' },
+    ];
+    assert.deepStrictEqual(
+      [
+        await outcome(created, { kind: 'stop', name }),
+        await outcome(running, { kind: 'stop', name }),
+        await outcome(removing, { kind: 'stop', name }),
+        await outcome(created, { kind: 'remove', name }),
+        await outcome(running, { kind: 'remove', name }),
+        await outcome(launching, { kind: 'remove', name }),
+      ],
+      [
+        [[], 'stopped'],
+        [['stop requested'], 'keep'],
+        [['stop requested'], 'remove'],
+        [['agent removed'], undefined],
+        [['stop requested'], 'remove'],
+        [['stop requested'], 'remove'],
+      ],
+    );
+  });
+
+  it('verifies every endpoint that is on, and reconnects once however often it is asked', async () => {
+    const verified = await run([...running, ...bound], { kind: 'verify', name });
+    const first = await run([...running, ...bound], { kind: 'reconnect', name, server: self });
+    const commands = new Commands({ fleet: first.fleet, clock: () => now, servers: [self], newId: () => 'other' });
+    await commands.execute({ kind: 'reconnect', name, server: self }, 'window 2');
+    assert.deepStrictEqual(
+      {
+        doubt: verified.fleet.state.agents[name]?.bindings[self]?.doubt,
+        attempts: first.fleet.state.agents[name]?.incidents[self]?.attempts,
+      },
+      {
+        doubt: { since: now, cause: 'asked' },
+        attempts: [{ id: 'ada-unique', rung: 'reconnect', startedAt: now, by: 'person' }],
+      },
+    );
+  });
+});
