@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import type { z } from 'zod';
+import { readFormerRun } from '../../../src/gateway/epoch.ts';
+import { previousStatePath } from '../../../src/gateway/stateStore.ts';
+import { fleetStateSchema } from '../../../src/protocol/fleetState.ts';
+import { bundleGatewayPrograms, call, type GatewayPrograms, GatewayRig } from '../../harness/gatewayRig.ts';
+import { WindowStandIn } from '../../harness/gatewayWindow.ts';
+import { endOf, kill } from '../../harness/holderRig.ts';
+import { waitFor } from '../../harness/waitFor.ts';
+
+describe('gateway process', function () {
+  this.timeout(120_000);
+  let programs: GatewayPrograms;
+  let rig: GatewayRig;
+  before(async () => {
+    programs = await bundleGatewayPrograms();
+  });
+  after(() => {
+    programs.dispose();
+  });
+  beforeEach(() => {
+    rig = new GatewayRig(programs);
+  });
+  afterEach(async () => {
+    await rig.dispose();
+  });
+
+  const stateOnDisk = (): z.infer<typeof fleetStateSchema> =>
+    fleetStateSchema.parse(JSON.parse(readFileSync(rig.paths.state, 'utf8')));
+
+  it('goes on after kill -9 where it was: agents, keys, port and token; the epoch is new, the port stayed open', async () => {
+    const first = await rig.start();
+    const window = await WindowStandIn.join(first, 'one');
+    await window.ask({ kind: 'create', name: 'ada', directory: rig.directory() });
+    await window.launch('ada');
+    const key = readFileSync(rig.paths.agent('ada').key, 'utf8');
+    await waitFor('the launch on disk', () => stateOnDisk().agents['ada']?.life.kind === 'running');
+    const second = await rig.restartGateway(first);
+    const closed = await waitFor('the end of the stream', () => window.closed);
+    const again = await WindowStandIn.join(second, 'one');
+    const { state } = again;
+    again.close();
+    assert.deepStrictEqual(
+      {
+        endpoint: [second.port, second.token, second.holder.instance],
+        key: readFileSync(rig.paths.agent('ada').key, 'utf8'),
+        life: state.agents['ada']?.life.kind,
+        port: state.epoch?.port,
+        newEpoch: state.epoch?.id !== first.gateway.instance && state.epoch?.id === second.gateway.instance,
+        seen: (state.epoch?.previousSeenAt ?? 0) >= first.startedAt,
+        closed: closed.code,
+        modes: [rig.paths.endpoint, rig.paths.state].map((path) => statSync(path).mode & 0o777),
+      },
+      {
+        endpoint: [first.port, first.token, first.holder.instance],
+        key,
+        life: 'running',
+        port: 'kept open',
+        newEpoch: true,
+        seen: true,
+        closed: 1006,
+        modes: [0o600, 0o600],
+      },
+    );
+  });
+
+  it('loses no request that comes while it is dead: it waits and is answered', async () => {
+    const first = await rig.start();
+    kill(first.gateway.pid, 'SIGKILL');
+    const answers = await Promise.all([1, 2, 3, 4, 5].map(() => call(first, 'GET', '/agents')));
+    assert.deepStrictEqual(
+      answers.map(({ status }) => status),
+      [200, 200, 200, 200, 200],
+    );
+  });
+
+  it('knows that the port was closed when the holder died, too, and since when', async () => {
+    const first = await rig.start();
+    const window = await WindowStandIn.join(first, 'one');
+    for (const pid of rig.processes()) kill(pid, 'SIGKILL');
+    await waitFor('the end of all', () => rig.processes().length === 0);
+    await waitFor('the end of the stream', () => window.closed);
+    const { seenAt } = await readFormerRun(rig.paths);
+    rig.startHolder();
+    const second = await rig.up({ not: first });
+    const again = await WindowStandIn.join(second, 'one');
+    const { epoch } = again.state;
+    again.close();
+    assert.deepStrictEqual(
+      { port: epoch?.port, seen: epoch?.previousSeenAt, token: second.token },
+      { port: 'was closed', seen: Math.round(seenAt ?? 0), token: first.token },
+    );
+  });
+
+  it('leaves at once when its holder dies, with everything on disk', async () => {
+    const first = await rig.start();
+    const window = await WindowStandIn.join(first, 'one');
+    await window.ask({ kind: 'create', name: 'ada', directory: rig.directory() });
+    await window.launch('ada');
+    const holder = rig.processes().find((pid) => pid !== first.gateway.pid);
+    assert.ok(holder !== undefined);
+    kill(holder, 'SIGKILL');
+    await waitFor('the end of the gateway', () => rig.processes().length === 0);
+    assert.equal(stateOnDisk().agents['ada']?.life.kind, 'running');
+    assert.ok(rig.logLines().some((line) => line.includes('the holder is gone')));
+  });
+
+  it('ends in peace when the holder is asked to end: windows are told, the last fact is on disk', async () => {
+    await rig.install();
+    const holder = rig.startHolder();
+    const first = await rig.up();
+    const window = await WindowStandIn.join(first, 'one');
+    await window.ask({ kind: 'create', name: 'ada', directory: rig.directory() });
+    await window.launch('ada');
+    holder.kill('SIGTERM');
+    const closed = await waitFor('the end of the stream', () => window.closed);
+    assert.deepStrictEqual(
+      [await endOf(holder), closed.code, stateOnDisk().agents['ada']?.life.kind],
+      [0, 1001, 'running'],
+    );
+  });
+
+  it('puts a damaged state aside, uses the one before it, and says so to every window', async () => {
+    const first = await rig.start();
+    for (const name of ['ada', 'bo']) await call(first, 'POST', '/agents', { name, directory: rig.directory() });
+    await waitFor('both on disk', () => existsSync(previousStatePath(rig.paths)) && stateOnDisk().agents['bo']);
+    kill(first.gateway.pid, 'SIGSTOP'); // else it writes again
+    writeFileSync(rig.paths.state, '{"format":1,"agents":');
+    const second = await rig.restartGateway(first);
+    const window = await WindowStandIn.join(second, 'one');
+    const { agents, notices } = window.state;
+    window.close();
+    assert.deepStrictEqual(
+      {
+        ada: agents['ada'] !== undefined,
+        notice: notices.map(({ code, severity }) => [code, severity]),
+        kept: readdirSync(rig.paths.directory).filter((name) => name.startsWith('state.json.damaged-')).length,
+      },
+      { ada: true, notice: [['state-damaged', 'error']], kept: 1 },
+    );
+  });
+
+  it('refuses a state of a newer Bowline with one sentence, and leaves it as it is', async () => {
+    await rig.install();
+    const text = '{"format":99,"agents":{"ada":{}}}';
+    writeFileSync(rig.paths.state, text);
+    rig.startHolder();
+    const said = await waitFor('the sentence', () => {
+      const output = readFileSync(rig.paths.gatewayOutput, 'utf8');
+      return output.includes('newer Bowline') && output.split('\n')[0];
+    });
+    assert.match(said, /^Bowline gateway: .*state\.json was written by a newer Bowline \(format 99.*Update Bowline/);
+    assert.equal(readFileSync(rig.paths.state, 'utf8'), text);
+  });
+
+  it('says what to run when it is started by hand', async () => {
+    const { BOWLINE_HOLDER: _holder, ...env } = process.env;
+    const child = spawn(process.execPath, [`${programs.directory}/gateway.js`], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: { ...env, BOWLINE_HOME: rig.paths.directory },
+    });
+    let words = '';
+    child.stderr.setEncoding('utf8').on('data', (part: string) => (words += part));
+    assert.equal(await endOf(child), 1);
+    await waitFor('the sentence', () => words.includes('launcher holder'));
+  });
+
+  it('removes an agent with its key, its files and its saved context', async () => {
+    const first = await rig.start();
+    const window = await WindowStandIn.join(first, 'one');
+    await window.ask({ kind: 'create', name: 'ada', directory: rig.directory() });
+    const launchId = await window.launch('ada');
+    writeFileSync(rig.paths.context('ada'), '{}');
+    await window.ask({ kind: 'remove', name: 'ada' });
+    await waitFor('the end task', () => window.tasks.some(({ kind }) => kind === 'end'));
+    window.report({
+      at: Date.now(),
+      kind: 'process ended',
+      name: 'ada',
+      launchId,
+      exit: { how: 'gone', reading: 'other', detail: 'ended' },
+    });
+    await waitFor('no agent', () => window.state.agents['ada'] === undefined);
+    await waitFor('no files', () => !existsSync(rig.paths.agent('ada').directory));
+    await waitFor('no context', () => !existsSync(rig.paths.context('ada')));
+    window.close();
+  });
+});
