@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
+import { isErrorWithCode } from '../../src/node/files.ts';
 import type { BowlineWindow } from '../../src/extension/extension.ts';
-import { endpointSchema, holderFileSchema } from '../../src/protocol/endpointFile.ts';
+import { holderFileSchema } from '../../src/protocol/endpointFile.ts';
 import { waitFor } from '../harness/waitFor.ts';
 import { agentThat, bowlineWindow, setting, treeRows } from './bowlineWindow.ts';
 
@@ -32,9 +33,17 @@ describe('a fleet in a window', function () {
     console.log(JSON.stringify(window.view, undefined, 1), log.split('\n').slice(-40).join('\n'));
   });
 
-  async function runningProcess(file: 'endpoint.json' | 'holder.json'): Promise<{ pid: number }> {
-    const value: unknown = JSON.parse(await readFile(path.join(state, file), 'utf8'));
-    return file === 'endpoint.json' ? endpointSchema.parse(value).gateway : holderFileSchema.parse(value);
+  /** Kills what runs for the fleet besides the window. A gateway whose holder is gone may end by itself first. */
+  async function kill(...victims: ('holder' | 'gateway')[]): Promise<void> {
+    const holder = holderFileSchema.parse(JSON.parse(await readFile(path.join(state, 'holder.json'), 'utf8')));
+    const pids = { holder: holder.pid, gateway: holder.child?.pid };
+    for (const pid of victims.map((victim) => pids[victim])) {
+      try {
+        if (pid !== undefined) process.kill(pid, 'SIGKILL');
+      } catch (error) {
+        if (!isErrorWithCode(error, 'ESRCH')) throw error;
+      }
+    }
   }
 
   function terminals(): vscode.Terminal[] {
@@ -61,6 +70,7 @@ describe('a fleet in a window', function () {
     assert.deepStrictEqual(await treeRows(window), [
       ['ada', 'verifying, pending · workspace', 'loading~spin', 'agent-running'],
     ]);
+    assert.doesNotMatch(window.statusBar?.tooltip ?? '', /over pipes/);
   });
 
   it('attaches once: a second click focuses the terminal', async () => {
@@ -85,7 +95,7 @@ describe('a fleet in a window', function () {
 
   it('is back after the gateway was killed, with the agent as it was', async () => {
     const epoch = window.state.epoch?.id;
-    process.kill((await runningProcess('endpoint.json')).pid, 'SIGKILL');
+    await kill('gateway');
     await waitFor('the loss', () => window.connection.kind === 'away');
     const shown = [window.statusBar?.text, Object.keys(window.state.agents)];
     await waitFor('the gateway', () => window.connection.kind === 'connected' && window.state.epoch?.id !== epoch);
@@ -97,8 +107,7 @@ describe('a fleet in a window', function () {
 
   it('is back after holder and gateway were killed', async () => {
     const epoch = window.state.epoch?.id;
-    process.kill((await runningProcess('holder.json')).pid, 'SIGKILL');
-    process.kill((await runningProcess('endpoint.json')).pid, 'SIGKILL');
+    await kill('holder', 'gateway');
     await waitFor('the gateway', () => window.connection.kind === 'connected' && window.state.epoch?.id !== epoch, {
       timeoutMs: 20_000,
     });
