@@ -31,7 +31,7 @@ export class Attention extends DisposableObject {
     this.lastAgents = presenter.view.agents;
     this._register(
       presenter.onDidChange(({ agents }) => {
-        const inNeed = newlyInNeed(this.lastAgents, agents);
+        const inNeed = newlyInNeed(this.lastAgents, agents, this.ownLaunches);
         this.lastAgents = agents;
         const hasHands = client.state.hands?.holder === window;
         for (const row of inNeed) if (hasHands || this.ownLaunches.has(row.name)) this.tell(row);

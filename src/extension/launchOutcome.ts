@@ -30,9 +30,20 @@ export function launchOutcome(
   }
 }
 
-/** Agents that began to need a person between two views, each with why. */
-export function newlyInNeed(before: readonly AgentRow[], after: readonly AgentRow[]): readonly AgentRow[] {
-  const key = (row: AgentRow): string => JSON.stringify([row.name, row.life, row.detail]);
-  const known = new Set(before.map(key));
-  return after.filter((row) => (row.life === 'blocked' || row.life === 'dead') && !known.has(key(row)));
+/**
+ * Agents that began to need a person between two views. Those that were not known before are no news, such as all of
+ * them when a window opens, unless they are named in `awaited`.
+ */
+export function newlyInNeed(
+  before: readonly AgentRow[],
+  after: readonly AgentRow[],
+  awaited: ReadonlySet<string>,
+): readonly AgentRow[] {
+  const former = new Map(before.map((row) => [row.name, row]));
+  return after.filter((row) => {
+    if (row.life !== 'blocked' && row.life !== 'dead') return false;
+    const known = former.get(row.name);
+    if (known === undefined) return awaited.has(row.name);
+    return known.life !== row.life || known.detail !== row.detail;
+  });
 }

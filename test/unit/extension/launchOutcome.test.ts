@@ -49,11 +49,28 @@ describe('agents that need a person', () => {
     const calm = rows(before);
     const trust = rows(before.tell({ kind: 'screen read', name: 'ada', launchId: 'ada.1', dialog: 'trust' }));
     const login = rows(before.tell({ kind: 'screen read', name: 'ada', launchId: 'ada.1', dialog: 'login' }));
+    const nobody = new Set<string>();
+    const told = [
+      newlyInNeed(calm, trust, nobody),
+      newlyInNeed(trust, trust, nobody),
+      newlyInNeed(trust, login, nobody),
+      newlyInNeed(login, calm, nobody),
+    ];
     deepStrictEqual(
-      [newlyInNeed(calm, trust), newlyInNeed(trust, trust), newlyInNeed(trust, login), newlyInNeed(login, calm)].map(
-        (found) => found.map(({ detail }) => detail),
-      ),
+      told.map((found) => found.map(({ detail }) => detail)),
       [[trust[0]?.detail], [], [login[0]?.detail], []],
+    );
+  });
+
+  it('are no news when a window opens, except for the one that it just created', () => {
+    const story = new FleetStory().create().request().create('bo').request('bo');
+    for (const name of ['ada', 'bo']) {
+      story.tell({ kind: 'launch failed', name, launchId: `${name}.1`, code: 'claude-missing', sentence: 'Gone.' });
+    }
+    const found = newlyInNeed([], rows(story), new Set(['bo']));
+    deepStrictEqual(
+      found.map(({ name }) => name),
+      ['bo'],
     );
   });
 });
