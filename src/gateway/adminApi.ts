@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { z } from 'zod';
+import * as z from 'zod';
 import { BowlineError, type ErrorCode, messageOf } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { select } from '../core/fleet/select.ts';

@@ -75,14 +75,14 @@ export class HandsTasks extends DisposableObject {
       this.ready.set(effect.id, task);
       this.emitter.fire(this.tasks);
     } catch (error) {
-      this.options.log.error('the files of a launch cannot be written', { agent: name, reason: messageOf(error) });
+      this.options.log.error('a launch cannot be prepared', { agent: name, reason: messageOf(error) });
       this.options.fleet.report({
         at: this.options.clock(),
         kind: 'launch failed',
         name,
         launchId: launch.id,
         code: 'launch-refused',
-        sentence: `The files for the launch cannot be written (${messageOf(error)}). Mend that and start it again.`,
+        sentence: `The launch cannot be prepared (${messageOf(error)}). Mend that and start the agent again.`,
       });
     }
   }

@@ -184,8 +184,8 @@ function endWith(fleet: FleetService, store: DisposableStore, sessions: SessionS
         log.error('the last changes are not on disk', { reason: messageOf(error) });
       })
       .finally(() => {
+        setImmediate(() => process.exit(code)); // after the closing words of dispose
         store.dispose();
-        setImmediate(() => process.exit(code)); // the closing words still go out
       });
   };
   process.on('SIGTERM', () => {

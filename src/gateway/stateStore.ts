@@ -1,5 +1,5 @@
 import { copyFile, link, rename, rm } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { BowlineError, messageOf } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { emptyFleet, type FleetState, type Notice } from '../core/fleet/state.ts';

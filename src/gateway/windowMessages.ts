@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type HandsFact, handsFactSchema } from '../protocol/fleetEvent.ts';
 import { type WindowMessage, windowMessageSchema } from '../protocol/stream.ts';
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { readJsonFile, writeFileAtomic } from '../node/files.ts';
 import { holderEnvironment, liveHolder } from '../node/gatewayLauncher.ts';
 import { isSameProcess, processIdentity } from '../node/processIdentity.ts';

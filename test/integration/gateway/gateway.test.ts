@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import type { z } from 'zod';
 import { readFormerRun } from '../../../src/gateway/epoch.ts';
 import { previousStatePath } from '../../../src/gateway/stateStore.ts';
+import { spoolReport } from '../../../src/node/hookSpool.ts';
 import { fleetStateSchema } from '../../../src/protocol/fleetState.ts';
 import { bundleGatewayPrograms, call, type GatewayPrograms, GatewayRig } from '../../harness/gatewayRig.ts';
 import { WindowStandIn } from '../../harness/gatewayWindow.ts';
@@ -165,6 +166,20 @@ describe('gateway process', function () {
     child.stderr.setEncoding('utf8').on('data', (part: string) => (words += part));
     assert.equal(await endOf(child), 1);
     await waitFor('the sentence', () => words.includes('launcher holder'));
+  });
+
+  it('takes a report out of the spool as soon as it is there', async () => {
+    const first = await rig.start();
+    const window = await WindowStandIn.join(first, 'one');
+    await window.ask({ kind: 'create', name: 'ada', directory: rig.directory() });
+    const launchId = await window.launch('ada');
+    const hook = { event: 'SessionStart', sessionId: 'spooled', transcriptExists: false } as const;
+    spoolReport(rig.paths, 'ada', { at: Date.now(), launchId, hook });
+    // Without the watch it would take up to 10 s.
+    const id = await waitFor('the id', () => window.state.agents['ada']?.session?.id, { timeoutMs: 5_000 });
+    await waitFor('an empty spool', () => readdirSync(rig.paths.spool).length === 0);
+    window.close();
+    assert.equal(id, 'spooled');
   });
 
   it('removes an agent with its key, its files and its saved context', async () => {

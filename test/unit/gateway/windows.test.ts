@@ -138,6 +138,18 @@ describe('windows', () => {
     );
   });
 
+  it('says so when a launch cannot be prepared, and hands nothing out', async () => {
+    const window = await member('one');
+    mkdirSync(parts.paths.agent('ada').mcpConfig, { recursive: true });
+    await window.ask({ kind: 'create', name: 'ada', directory: project('a') });
+    const life = await waitFor('the refusal', () => {
+      const now = window.state.agents['ada']?.life;
+      return now?.kind === 'blocked' && now;
+    });
+    assert.deepStrictEqual([life.reason, window.tasks], ['launch refused', []]);
+    assert.match(life.detail, /cannot be prepared .* start the agent again/);
+  });
+
   it('calls a launch off: the task goes when the agent is stopped, and what was reported late changes nothing', async () => {
     const window = await member('one');
     await window.ask({ kind: 'create', name: 'ada', directory: project('a') });
