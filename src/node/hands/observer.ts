@@ -52,7 +52,11 @@ export class Observer extends DisposableObject {
     );
     this._register(
       tmux.onPanesChanged((panes) => {
-        void this.looks.run(() => this.accept(panes));
+        this.looks
+          .run(() => this.accept(panes))
+          .catch((error: unknown) => {
+            options.log.warn('the fleet cannot be looked at now', { reason: messageOf(error) });
+          });
       }),
     );
     this._register(
@@ -104,10 +108,16 @@ export class Observer extends DisposableObject {
     }
   }
 
-  /** A complete listing by tmux: what is dead in it has ended, what is missing from it is gone. */
+  /**
+   * A complete listing by tmux: what is dead in it has ended. What is missing from it is gone only if it is missing from
+   * one that was asked for now: this one may be older than the launch.
+   */
   private async accept(panes: readonly PaneInfo[]): Promise<void> {
-    for (const [agent, running] of this.running()) {
-      const pane = panes.find(({ launchId }) => launchId === running.launch.id);
+    const all = this.running();
+    const isMissing = all.some(([, { launch }]) => !panes.some(({ launchId }) => launchId === launch.id));
+    const present = isMissing ? await this.options.tmux.listPanes() : panes;
+    for (const [agent, running] of all) {
+      const pane = present.find(({ launchId }) => launchId === running.launch.id);
       if (pane !== undefined && !pane.dead) continue;
       const exit =
         pane === undefined
