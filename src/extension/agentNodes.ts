@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** A row of the Agents view, as commands get it: names only, so that no row holds stale facts. */
 export type AgentNode =

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { messageOf } from '../base/errors.ts';
 import { type Endpoint, endpointProtocol, endpointSchema } from '../protocol/endpointFile.ts';
 import { isErrorWithCode, writeFileAtomic } from './files.ts';

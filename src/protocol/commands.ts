@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { settingsSchema } from './fleetState.ts';
 import { nameSchema } from './schema.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Version of {@link Endpoint}. A reader that meets another one says so instead of guessing. */
 export const endpointProtocol = 1;

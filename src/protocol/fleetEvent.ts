@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { HookFact } from '../core/claude/facts.ts';
 import type { FleetEvent } from '../core/fleet/events.ts';
 import {

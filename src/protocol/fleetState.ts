@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { FleetState } from '../core/fleet/state.ts';
 import { type Exactly, nameSchema, textSchema, timeSchema } from './schema.ts';
 

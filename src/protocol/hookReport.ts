@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { hookFactSchema } from './fleetEvent.ts';
 import { timeSchema } from './schema.ts';
 

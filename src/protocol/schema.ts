@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Agent names as they may arrive from outside; the same rule as `core/fleet/names`. */
 export const nameSchema = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,31}$/);

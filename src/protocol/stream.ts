@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { commandSchema } from './commands.ts';
 import { fleetEventSchema, handsFactSchema } from './fleetEvent.ts';
 import { fleetStateSchema } from './fleetState.ts';

@@ -5,7 +5,7 @@ import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { z } from 'zod';
+import * as z from 'zod';
 import { readJsonFile } from '../../src/node/files.ts';
 import { installPrograms } from '../../src/node/programs.ts';
 import { type StatePaths, statePaths } from '../../src/node/statePaths.ts';

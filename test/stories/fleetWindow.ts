@@ -3,7 +3,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Agent } from '../../src/core/fleet/state.ts';
 import { holderFileSchema } from '../../src/protocol/endpointFile.ts';
 import { statePaths } from '../../src/node/statePaths.ts';

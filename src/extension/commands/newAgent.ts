@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { z } from 'zod';
+import * as z from 'zod';
 import { readAgentName } from '../../core/fleet/names.ts';
 import { workspaceFolders } from '../agentsTree.ts';
 import type { CommandContext } from './commandContext.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Id of a request: JSON-RPC allows null, MCP does not. */
 export type RequestId = string | number;

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** One MCP session as it outlives the gateway. Its id opens the session: the file has mode 0600, logs get the digest. */
 export interface SessionRecord {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { delay } from '../../base/async.ts';
 import { BowlineError, messageOf } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';

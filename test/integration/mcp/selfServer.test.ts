@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { statePaths } from '../../../src/node/statePaths.ts';
 import { agentRunning, epochStarted, launched, MemoryFleet } from '../../harness/mcpFleet.ts';
 import { type McpHost, startMcpHost } from '../../harness/mcpHost.ts';

@@ -1,7 +1,7 @@
 import { deepStrictEqual, match } from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { commandIds } from '../../../src/extension/commands/commandIds.ts';
 
 const root = join(__dirname, '../../..');

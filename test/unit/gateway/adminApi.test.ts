@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Answer, call } from '../../harness/gatewayRig.ts';
 import { GatewayParts } from '../../harness/gatewayParts.ts';
 import { waitFor } from '../../harness/waitFor.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { z } from 'zod';
+import * as z from 'zod';
 import { startScriptedModel, type ScriptedModel } from '../../harness/scriptedModel.ts';
 
 const tools = [{ name: 'Read' }];
