@@ -17,6 +17,8 @@ export function reduceHook(agent: Agent, launch: Launch, hook: HookFact, at: num
 function reduceSession(agent: Agent, launch: Launch, hook: HookFact, at: number): Agent {
   const { session } = agent;
   if (isForeignStart(agent, launch, hook)) return agent;
+  // The end of a conversation never makes it the current one: a failed resume ends one that was never wanted.
+  if (hook.event === 'SessionEnd' && session?.id !== hook.sessionId) return agent;
   // The latest by occurrence is current, whatever order the reports arrive in.
   if (session !== undefined && at < session.reportedAt && session.launchId === launch.id) return agent;
   if (session?.id === hook.sessionId) return { ...agent, session: progressed(session, launch, hook, at) };

@@ -132,6 +132,13 @@ describe('session of an agent', () => {
     deepStrictEqual(outcomes, [['now session-1 (resume)'], ['now session-1 (resume)']]);
   });
 
+  it('is not changed by the end of another conversation, as a failed resume tells it', () => {
+    const story = FleetStory.bound().wait(1).hook({ event: 'UserPromptSubmit' });
+    story.request('ada', { id: 'ada.2', mode: 'resume', expectedSessionId: 'session-1' }).launched('ada', 'ada.2');
+    story.wait(1).hook({ event: 'SessionEnd', sessionId: 'foreign', transcriptExists: false }, 'ada', 'ada.2');
+    deepStrictEqual(sessions(story), ['now session-1 (startup)']);
+  });
+
   it('keeps the latest by occurrence, whatever the order of arrival', () => {
     const reports = [
       { at: 1_000_010, sessionId: 'a' },
