@@ -164,9 +164,10 @@ export class FleetRig {
     }
   }
 
+  /** Waits until the agent's n-th launch is bound, and confirmed by its SessionStart. */
   async untilBound(name: string, launchCount = 1): Promise<void> {
     await this.until(name, `bound in launch ${launchCount}`, (row, agent) => {
-      return row.worst === 'bound' && agent.life.kind === 'running' && agent.launchCount === launchCount;
+      return row.worst === 'bound' && row.life === 'ready' && agent.launchCount === launchCount;
     });
   }
 
