@@ -31,7 +31,7 @@ export interface StoryReport {
   readonly pictures?: string;
 }
 
-const rowsSchema = z.object({ agents: z.array(z.object({ name: z.string(), worst: z.string() })) });
+const rowsSchema = z.object({ agents: z.array(z.object({ name: z.string(), life: z.string(), worst: z.string() })) });
 
 /** Id of the status bar item in the page: publisher, extension, item. */
 const statusItem = 'bowline.bowline.fleet';
@@ -186,13 +186,13 @@ export class FleetWindow {
     return agents;
   }
 
-  /** Binding state of every agent, by name, as the gateway tells it to scripts. */
+  /** Life and binding state of every agent, by name, as the gateway tells them to scripts. */
   async bindings(): Promise<Readonly<Record<string, string>>> {
     const { agents } = rowsSchema.parse(await this.fleet.request('GET', '/agents'));
-    return Object.fromEntries(agents.map(({ name, worst }) => [name, worst]));
+    return Object.fromEntries(agents.map(({ name, life, worst }) => [name, `${life}, ${worst}`]));
   }
 
-  /** Waits until every agent's binding is in `wanted`; resolves with the milliseconds that took. */
+  /** Waits until every agent is ready and its binding in `wanted`; resolves with the milliseconds that took. */
   async waitForBindings(wanted: string, options: { readonly timeoutMs: number }): Promise<number> {
     const started = performance.now();
     let last: Readonly<Record<string, string>> = {};
@@ -202,7 +202,7 @@ export class FleetWindow {
         async () => {
           last = await this.bindings();
           const states = Object.values(last);
-          return states.length > 0 && states.every((state) => state === wanted);
+          return states.length > 0 && states.every((state) => state === `ready, ${wanted}`);
         },
         { ...options, everyMs: 50 },
       );
