@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { access, constants } from 'node:fs/promises';
-import { delimiter, isAbsolute, join } from 'node:path';
+import { join } from 'node:path';
 import * as z from 'zod';
 import { delay } from '../../base/async.ts';
 import { BowlineError, messageOf } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { agentBaseEnvironment, type Environment } from '../environment.ts';
 import { ensurePrivateDirectory, exists, readJsonFile, writeFileAtomic } from '../files.ts';
+import { findProgram, isProgram } from '../findProgram.ts';
 import { isSameProcess, processIdentity } from '../processIdentity.ts';
 import { statePaths } from '../statePaths.ts';
 import { configurationFile, defaultTerminal, keeperCommand, keeperSession } from './tmuxConfiguration.ts';
@@ -163,10 +163,15 @@ export class TmuxServer {
 
   private async find(): Promise<TmuxProgram> {
     const { tmuxPath, environment } = this.options;
+    const chosen = tmuxPath === undefined || tmuxPath === '' ? undefined : tmuxPath;
     const file =
-      tmuxPath !== undefined && tmuxPath !== '' ? await executable(tmuxPath) : await this.search(environment);
+      chosen === undefined
+        ? await findProgram('tmux', { environment, usualPlaces, timeoutMs: this.timeoutMs })
+        : (await isProgram(chosen))
+          ? chosen
+          : undefined;
     if (file === undefined) {
-      const where = tmuxPath !== undefined && tmuxPath !== '' ? `at ${tmuxPath}` : 'on this machine';
+      const where = chosen === undefined ? 'on this machine' : `at ${chosen}`;
       throw new BowlineError(
         'tmux-missing',
         `tmux was not found ${where}. Install tmux 3.2 or later, or name its path in the setting bowline.tmuxPath.`,
@@ -186,26 +191,6 @@ export class TmuxServer {
       );
     }
     return { file, version };
-  }
-
-  /** PATH, the usual places, and last the login shell (an editor started from the desktop has a short PATH). */
-  private async search(environment: Environment): Promise<string | undefined> {
-    const directories = [
-      ...(environment['PATH'] ?? '').split(delimiter).filter((part) => isAbsolute(part)),
-      ...usualPlaces,
-    ];
-    for (const directory of directories) {
-      const file = await executable(join(directory, 'tmux'));
-      if (file !== undefined) return file;
-    }
-    const shell = environment['SHELL'];
-    if (shell === undefined || !isAbsolute(shell)) return undefined;
-    const { stdout } = await runProgram(shell, ['-lc', 'command -v tmux'], {
-      environment: this.environment,
-      timeoutMs: this.timeoutMs,
-    });
-    const answer = stdout.trim().split('\n').at(-1) ?? '';
-    return isAbsolute(answer) ? executable(answer) : undefined;
   }
 }
 
@@ -230,16 +215,6 @@ export function noAnswer(limitMs: number): BowlineError {
 /** tmux refused; `detail` is its own message. */
 export function failed(detail: string): BowlineError {
   return new BowlineError('tmux-failed', `tmux refused: ${detail === '' ? 'no reason given' : detail}`);
-}
-
-async function executable(file: string): Promise<string | undefined> {
-  try {
-    await access(file, constants.X_OK);
-    return file;
-  } catch {
-    // Absent or not runnable: the search goes on.
-    return undefined;
-  }
 }
 
 function runProgram(
