@@ -7,6 +7,8 @@ export type NameReading =
 
 /** Reads a name that a person or a script gave. Nothing is trimmed or folded: what is stored is what was said. */
 export function readAgentName(text: string): NameReading {
+  // The only text of the pattern that a plain object answers to without having it.
+  if (text === 'constructor') return { ok: false, sentence: `"${text}" is a reserved word. Choose another name.` };
   if (agentNamePattern.test(text)) return { ok: true, name: text };
   const rule = 'Use 1 to 32 of a-z, 0-9, "-" and "_", beginning with a letter or digit, for example "ada".';
   if (text.trim() === '') return { ok: false, sentence: `An agent needs a name. ${rule}` };

@@ -26,4 +26,9 @@ describe('agent names', () => {
       { allTellTheRule: true, traversal: true, long: true, control: false },
     );
   });
+
+  it('refuses the one word of that form which every JavaScript object has', () => {
+    const reading = readAgentName('constructor');
+    deepStrictEqual(reading, { ok: false, sentence: '"constructor" is a reserved word. Choose another name.' });
+  });
 });
