@@ -1,3 +1,4 @@
+import { endedPaneText } from '../tmux/formats.ts';
 import type { ExitReading } from './facts.ts';
 
 /** The end of a process: the status it exited with or the signal that ended it, and the last lines it printed. */
@@ -37,5 +38,5 @@ export function readExit(end: ProcessEnd): { readonly reading: ExitReading; read
 }
 
 function isFromTmux(line: string): boolean {
-  return /^Pane is dead\b/.test(line);
+  return line === endedPaneText || /^Pane is dead\b/.test(line);
 }

@@ -18,6 +18,9 @@ export interface PaneInfo {
   readonly launchId: string;
 }
 
+/** What a dead pane shows below the last words of its process. */
+export const endedPaneText = 'The process of this agent has ended.';
+
 /** Pane option that ties a pane to a launch. */
 export const launchOption = '@bowline_launch';
 

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { endedPaneText } from '../../core/tmux/formats.ts';
 import { commandLine } from '../../core/tmux/quote.ts';
 
 /** The session that the control client attaches to. No agent can have this name: theirs begin with a letter or digit. */
@@ -35,7 +36,7 @@ export function serverConfiguration(options: { readonly defaultTerminal: string 
     ['set-option', '-g', 'set-titles', 'on'],
     ['set-option', '-g', 'set-titles-string', '#{session_name}: #{pane_title}'],
     ['set-option', '-gw', 'remain-on-exit', 'on'],
-    ['set-option', '-gwq', 'remain-on-exit-format', 'The process of this agent has ended.'],
+    ['set-option', '-gwq', 'remain-on-exit-format', endedPaneText],
     ['set-option', '-gw', 'allow-rename', 'off'],
     ['set-option', '-gw', 'automatic-rename', 'off'],
     // Its menu can kill or respawn the pane behind Bowline's back.

@@ -1,5 +1,6 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { readExit } from '../../../../src/core/claude/exitReading.ts';
+import { endedPaneText } from '../../../../src/core/tmux/formats.ts';
 import { fixture, fixtureNames, versions } from './fixtures.ts';
 
 describe('the end of a process', () => {
@@ -48,6 +49,7 @@ describe('the end of a process', () => {
         readExit({ status: 0, lastLines: ['Please run /login', ''] }),
         readExit({ status: 1, lastLines: ['Not logged in · Please run /login'] }),
         readExit({ status: 1, lastLines: ['', 'Pane is dead (status 1, Sun Nov 29 14:39:00 2026)', ''] }),
+        readExit({ status: 1, lastLines: ['boom', endedPaneText] }),
       ],
       [
         { reading: 'binary missing', sentence: shell },
@@ -58,6 +60,7 @@ describe('the end of a process', () => {
         { reading: 'other', sentence: 'Please run /login' },
         { reading: 'login needed', sentence: 'Not logged in · Please run /login' },
         { reading: 'other', sentence: '' },
+        { reading: 'other', sentence: 'boom' },
       ],
     );
   });
