@@ -43,6 +43,12 @@ export class HandsTasks extends DisposableObject {
     return [...this.ready.values()].filter((task) => task !== undefined);
   }
 
+  /** Files that are not begun yet are not written any more. */
+  override dispose(): void {
+    this.ready.clear();
+    super.dispose();
+  }
+
   private follow(effects: readonly Effect[]): void {
     const wanted = effects.filter((effect) => effect.kind !== 'probe');
     const ids = new Set(wanted.map((effect) => effect.id));
