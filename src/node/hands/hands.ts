@@ -9,7 +9,7 @@ import type { HandsFact } from '../../protocol/fleetEvent.ts';
 import type { HandsTask } from '../../protocol/stream.ts';
 import { agentBaseEnvironment, type Environment } from '../environment.ts';
 import type { PtyModule, PtyUnavailable } from '../pty.ts';
-import { killSession, newSession, respawnPane } from '../tmux/paneOperations.ts';
+import { checkProgram, killSession, newSession, respawnPane } from '../tmux/paneOperations.ts';
 import { TmuxClient } from '../tmux/tmuxClient.ts';
 import { endProcess } from './endProcess.ts';
 import { findClaude } from './findClaude.ts';
@@ -182,6 +182,8 @@ export class Hands extends DisposableObject {
     signal.throwIfAborted();
     const { name, launchId, directory } = task;
     const argv = [program, ...task.arguments];
+    // Before anything is ended: a launch that cannot start leaves the former process alone.
+    await checkProgram({ directory, argv, environment });
     const former = panes.find((pane) => pane.sessionName === name);
     if (former !== undefined) await endProcess(former);
     signal.throwIfAborted();

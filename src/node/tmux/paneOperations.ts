@@ -94,6 +94,13 @@ export async function respawnPane(
   return onlyPane(replies.at(-1));
 }
 
+/** Rejects, as the start itself would, when this program cannot be started for a reason that can be seen before. */
+export async function checkProgram(program: Omit<PaneProgram, 'launchId'>): Promise<void> {
+  checkedEnvironment(program.environment);
+  withoutShell(program.argv);
+  await requireDirectory(program.directory);
+}
+
 /** Ends the session; its process gets SIGHUP. A session that is gone already is no error. */
 export async function killSession(tmux: TmuxCommands, sessionId: string): Promise<void> {
   try {

@@ -1,0 +1,80 @@
+import { deepStrictEqual } from 'node:assert/strict';
+import { chmod, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { silentLog } from '../../../src/base/log.ts';
+import { Hands } from '../../../src/node/hands/hands.ts';
+import { isSameProcess, processIdentity } from '../../../src/node/processIdentity.ts';
+import type { HandsFact } from '../../../src/protocol/fleetEvent.ts';
+import type { HandsTask } from '../../../src/protocol/stream.ts';
+import { FleetStory } from '../../harness/fleetStory.ts';
+import { endProcesses } from '../../harness/processes.mjs';
+import { waitFor } from '../../harness/waitFor.ts';
+
+type LaunchTask = Extract<HandsTask, { kind: 'launch' }>;
+
+/** The real hands on a real tmux, with a stand-in for claude that only stays. */
+describe('hands', function () {
+  this.timeout(30_000);
+  let root: string;
+  let story: FleetStory;
+  let hands: Hands;
+  let task: LaunchTask;
+
+  beforeEach(async () => {
+    root = await realpath(await mkdtemp(path.join(tmpdir(), 'bowline-hands-')));
+    await mkdir(path.join(root, 'state'), { mode: 0o700 });
+    await mkdir(path.join(root, 'work'));
+    const program = path.join(root, 'claude');
+    await writeFile(program, '#!/bin/sh\nexec sleep 600\n');
+    await chmod(program, 0o755);
+    story = new FleetStory().create().request();
+    hands = new Hands({
+      stateDirectory: path.join(root, 'state'),
+      environment: process.env,
+      fleet: () => story.state,
+      report: (facts) => {
+        for (const fact of facts) story.tell(fact, fact.at);
+        hands.fleetChanged();
+      },
+      log: silentLog,
+    });
+    const directory = path.join(root, 'work');
+    const launch = { launchId: 'ada.1', directory, program, arguments: ['--stand-in'], environment: {} };
+    task = { kind: 'launch', id: 'launch:ada.1', name: 'ada', ...launch };
+  });
+
+  afterEach(async () => {
+    hands.dispose();
+    await endProcesses(root);
+    await rm(root, { recursive: true, force: true });
+  });
+
+  const life = (): string => story.agent().life.kind;
+
+  const pidOf = async (changed: Partial<LaunchTask> = {}): Promise<number> => {
+    hands.setTasks([{ ...task, ...changed }]);
+    await waitFor('the launch', () => life() === 'running');
+    const { life: now } = story.agent();
+    return now.kind === 'running' ? now.running.process.pid : 0;
+  };
+
+  const faults: readonly (readonly [string, Partial<LaunchTask>, RegExp])[] = [
+    ['the directory is gone', { directory: '/nowhere/at/all' }, /directory \/nowhere\/at\/all does not exist/],
+    ['a variable has no valid name', { environment: { 'no name': '1' } }, /"no name" cannot be the name/],
+    ['claude is gone', { program: '/nowhere/claude' }, /no program at \/nowhere\/claude/],
+  ];
+  for (const [fault, changed, sentence] of faults) {
+    it(`leaves the running process alone when ${fault} at a restart`, async () => {
+      const identity = await processIdentity(await pidOf());
+      story.request('ada', { id: 'ada.2' });
+      hands.setTasks([{ ...task, id: 'launch:ada.2', launchId: 'ada.2', ...changed }]);
+      await waitFor('the failure', () => story.agent().launches.some(({ launch }) => launch.id === 'ada.2'));
+      const detail = story.agent().launches.at(-1)?.detail ?? '';
+      deepStrictEqual(
+        [life(), identity && (await isSameProcess(identity)), sentence.test(detail) || detail],
+        ['running', 'alive', true],
+      );
+    });
+  }
+});
