@@ -3,11 +3,12 @@ import { messageOf } from '../base/errors.ts';
 import { DisposableObject } from '../base/lifecycle.ts';
 import type { Log } from '../base/log.ts';
 import type { GatewayClient } from './gatewayClient.ts';
-import { readSettings, sameSettings } from './settingsReading.ts';
+import { readSettings, readTmuxPath, sameSettings } from './settingsReading.ts';
 
 /** Path of tmux as the person set it; empty: to be searched for. */
 export function tmuxPathSetting(): string {
-  return vscode.workspace.getConfiguration('bowline').get<string>('tmuxPath', '').trim();
+  const configuration = vscode.workspace.getConfiguration('bowline');
+  return readTmuxPath((name) => configuration.get<unknown>(name)) ?? '';
 }
 
 /** Keeps the gateway's settings those of the editor: at each connection and at each change. */

@@ -25,7 +25,25 @@ export function readSettings(get: (name: string) => unknown): SettingsReading {
     else if (typeof value !== 'string') complaints.push(`bowline.environment: the value of ${name} must be a text.`);
     else environment[name] = value;
   }
-  return { settings: { claudePath, environment, healing: healing.data ?? 'auto' }, complaints };
+  const tmuxPath = readTmuxPath(get);
+  const withoutWindow = z.boolean().safeParse(get('healWithoutWindow') ?? true);
+  if (!withoutWindow.success) complaints.push('bowline.healWithoutWindow must be true or false; true is used.');
+  return {
+    settings: {
+      claudePath,
+      environment,
+      healing: healing.data ?? 'auto',
+      ...(tmuxPath !== undefined && { tmuxPath }),
+      ...(withoutWindow.data === false && { handsWithoutWindow: 'off' }),
+    },
+    complaints,
+  };
+}
+
+/** Path of tmux as the person set it; undefined: to be searched for. */
+export function readTmuxPath(get: (name: string) => unknown): string | undefined {
+  const path = get('tmuxPath');
+  return typeof path === 'string' && path.trim() !== '' ? path.trim() : undefined;
 }
 
 /** Whether two settings mean the same; the order of variables means nothing. */
@@ -33,7 +51,8 @@ export function sameSettings(a: FleetSettings, b: FleetSettings): boolean {
   return fingerprint(a) === fingerprint(b);
 }
 
-function fingerprint({ claudePath, healing, environment }: FleetSettings): string {
+function fingerprint(settings: FleetSettings): string {
+  const { claudePath, environment, healing, tmuxPath = '', handsWithoutWindow = 'on' } = settings;
   const variables = Object.entries(environment).sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([claudePath, healing, variables]);
+  return JSON.stringify([claudePath, tmuxPath, healing, handsWithoutWindow, variables]);
 }

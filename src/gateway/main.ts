@@ -13,6 +13,7 @@ import { BowlineError, messageOf } from '../base/errors.ts';
 import { DisposableStore, toDisposable } from '../base/lifecycle.ts';
 import type { Notice } from '../core/fleet/state.ts';
 import { writeEndpointFile } from '../node/endpointFile.ts';
+import { Hands } from '../node/hands/hands.ts';
 import { JsonlLog } from '../node/jsonlLog.ts';
 import { processIdentity } from '../node/processIdentity.ts';
 import { ensureStateDirectories, type StatePaths, statePaths } from '../node/statePaths.ts';
@@ -34,6 +35,7 @@ import { Prober } from './mcp/prober.ts';
 import { selfServer } from './mcp/selfServer.ts';
 import { SessionStore } from './mcp/sessionStore.ts';
 import { StandingStreams } from './mcp/standingStreams.ts';
+import { type CreateHands, OwnHands } from './ownHands.ts';
 import { Router } from './router.ts';
 import { SpoolDrain } from './spoolDrain.ts';
 import { loadState, saveState } from './stateStore.ts';
@@ -92,7 +94,8 @@ async function main(): Promise<void> {
     new HandsTasks({ fleet, clock, log, prepare: (agent, launch) => launchFiles.prepare(agent, launch) }),
   );
   const commands = new Commands({ fleet, clock, servers: servers.map(({ name }) => name), newId: randomUUID });
-  const windows = store.add(new Windows({ fleet, tasks, commands, clock, log, version }));
+  const ownHands = store.add(new OwnHands({ fleet, tasks, create: handsOf(fleet, paths, log), clock, log }));
+  const windows = store.add(new Windows({ fleet, tasks, commands, ownHands, clock, log, version }));
   const events = store.add(new EventStreams(fleet));
   const token = former.endpoint?.token ?? randomBytes(32).toString('base64url');
   const admin = new AdminApi({ fleet, commands, events, clock, log, token });
@@ -132,6 +135,21 @@ async function main(): Promise<void> {
   await writeEndpointFile(paths, endpoint);
   store.add(every(touchEveryMs, () => void touch(paths, endpoint, log)));
   log.info('the gateway listens', { port, version, epoch: epoch.id, lastExit: process.env['BOWLINE_LAST_EXIT'] });
+}
+
+/** Hands over pipes: node-pty is native, and this program is run from where no package is. */
+function handsOf(fleet: FleetService, paths: StatePaths, log: JsonlLog): CreateHands {
+  return (report) => {
+    const { tmuxPath } = fleet.state.settings;
+    return new Hands({
+      stateDirectory: paths.directory,
+      ...(tmuxPath !== undefined && { tmuxPath }),
+      environment: process.env,
+      fleet: () => fleet.state,
+      report,
+      log,
+    });
+  };
 }
 
 async function listen(server: Server): Promise<number> {

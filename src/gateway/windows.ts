@@ -9,6 +9,7 @@ import { type GatewayMessage, streamProtocol, type WindowMessage } from '../prot
 import type { Commands } from './commands.ts';
 import type { FleetService } from './fleetService.ts';
 import type { HandsTasks } from './handsTasks.ts';
+import type { OwnHands } from './ownHands.ts';
 import type { Clock } from './ports.ts';
 import { readWindowMessage } from './windowMessages.ts';
 
@@ -17,6 +18,8 @@ export interface WindowsOptions {
   readonly fleet: FleetService;
   readonly tasks: HandsTasks;
   readonly commands: Commands;
+  /** Act while no window does; absent: effects wait for a window. */
+  readonly ownHands?: OwnHands;
   readonly clock: Clock;
   readonly log: Log;
   /** Of the gateway's program. */
@@ -69,6 +72,15 @@ export class Windows extends DisposableObject {
         this.sendTasks();
       }),
     );
+    const { ownHands } = options;
+    if (ownHands !== undefined) {
+      this._register(
+        ownHands.onDidChange(() => {
+          this.lendHands();
+        }),
+      );
+      ownHands.offer();
+    }
     this._register(
       toDisposable(() => {
         for (const socket of this.server.clients) socket.close(closeCodes.goingAway, 'the gateway ends');
@@ -150,11 +162,13 @@ export class Windows extends DisposableObject {
     this.lendHands();
   }
 
-  /** Gives free hands to the first window that offers them, and tells the fleet who has them. */
+  /** Gives free hands to the first window that offers them, else to the gateway, and tells the fleet who has them. */
   private lendHands(): void {
     this.hands ??= this.members.find((member) => member.offersHands);
-    const { fleet, clock } = this.options;
-    const holder = this.hands?.window;
+    const { fleet, clock, ownHands } = this.options;
+    if (this.hands === undefined) ownHands?.offer();
+    else ownHands?.withdraw();
+    const holder = this.hands?.window ?? ownHands?.holder;
     if (fleet.state.hands?.holder !== holder) {
       fleet.report({ at: clock(), kind: 'hands changed', ...(holder !== undefined && { holder }) });
     }

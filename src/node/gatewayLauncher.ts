@@ -5,6 +5,7 @@ import { BowlineError, messageOf } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { type Endpoint, type HolderFile, holderFileSchema } from '../protocol/endpointFile.ts';
 import { readEndpointFile } from './endpointFile.ts';
+import { agentBaseEnvironment } from './environment.ts';
 import { ensurePrivateDirectory, readJsonFile, readTextFile } from './files.ts';
 import { isSameProcess } from './processIdentity.ts';
 import type { StatePaths } from './statePaths.ts';
@@ -21,12 +22,6 @@ export interface EnsureHolderOptions {
   readonly timeoutMs?: number;
 }
 
-/** What programs need to find their files and speak the person's language; proxies for upstream servers. */
-const environmentNames = [
-  ...['HOME', 'USER', 'LOGNAME', 'PATH', 'SHELL', 'LANG', 'LC_ALL', 'LC_CTYPE', 'TZ', 'TMPDIR', 'TERM'],
-  ...['XDG_RUNTIME_DIR', 'XDG_CONFIG_HOME', 'XDG_STATE_HOME', 'XDG_DATA_HOME', 'XDG_CACHE_HOME', 'CLAUDE_CONFIG_DIR'],
-  ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy', 'NODE_EXTRA_CA_CERTS'],
-];
 const largestOutput = 1_000_000;
 
 /**
@@ -85,17 +80,15 @@ export async function liveHolder(paths: StatePaths): Promise<HolderFile | undefi
   return (await isSameProcess(reading.value)) === 'gone' ? undefined : reading.value;
 }
 
-/** Allow-listed: variables of the editor (`VSCODE_*`, `ELECTRON_*`, `NODE_OPTIONS`) would reach every agent. */
+/**
+ * What agents start with, because the gateway launches them itself while no window is open. Variables of the editor
+ * (`VSCODE_*`, `ELECTRON_*`, `NODE_OPTIONS`) would reach every agent and stay out.
+ */
 export function holderEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
   paths: StatePaths,
 ): Record<string, string> {
-  const result: Record<string, string> = { BOWLINE_HOME: paths.directory };
-  for (const name of environmentNames) {
-    const value = environment[name];
-    if (value !== undefined) result[name] = value;
-  }
-  return result;
+  return { ...agentBaseEnvironment(environment), BOWLINE_HOME: paths.directory };
 }
 
 interface Launcher {

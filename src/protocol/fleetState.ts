@@ -19,6 +19,8 @@ export const settingsSchema = z.object({
   claudePath: z.string().min(1),
   environment: environmentSchema,
   healing: healingPolicySchema,
+  tmuxPath: optional(z.string().min(1)),
+  handsWithoutWindow: optional(z.enum(['on', 'off'])),
 });
 
 export const noticeSchema = z.object({

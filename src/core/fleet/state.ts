@@ -36,6 +36,10 @@ export interface FleetSettings {
   /** Variables for every agent, over the allow-listed environment. */
   readonly environment: Readonly<Record<string, string>>;
   readonly healing: HealingPolicy;
+  /** Path of the `tmux` program; absent: it is searched for. */
+  readonly tmuxPath?: string;
+  /** Whether the gateway acts itself while no window does; absent: `on`. */
+  readonly handsWithoutWindow?: 'on' | 'off';
 }
 
 /** How far Bowline may go by itself. */

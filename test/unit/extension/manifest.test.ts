@@ -62,6 +62,7 @@ describe('the manifest', () => {
         ['bowline.tmuxPath', 'machine', ''],
         ['bowline.environment', 'machine', {}],
         ['bowline.healing', 'machine', 'auto'],
+        ['bowline.healWithoutWindow', 'machine', true],
       ],
     );
   });

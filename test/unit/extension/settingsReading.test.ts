@@ -12,14 +12,27 @@ describe('settings for the gateway', () => {
       settings: { claudePath: '/opt/claude', environment, healing: 'ask' },
       complaints: [],
     });
+    deepStrictEqual(read({ healing: 'auto', tmuxPath: ' /opt/tmux ', healWithoutWindow: false }).settings, {
+      claudePath: 'claude',
+      environment: {},
+      healing: 'auto',
+      tmuxPath: '/opt/tmux',
+      handsWithoutWindow: 'off',
+    });
+    deepStrictEqual(read({ healing: 'auto', tmuxPath: ' ', healWithoutWindow: true }).settings, {
+      claudePath: 'claude',
+      environment: {},
+      healing: 'auto',
+    });
   });
 
   it('lose only the values that cannot be used, each with a sentence', () => {
-    const values = { claudePath: '', environment: { '1A': 'x', 'A-B': 'x', A: 1, B: 'y' }, healing: 'sometimes' };
+    const environment = { '1A': 'x', 'A-B': 'x', A: 1, B: 'y' };
+    const values = { claudePath: '', tmuxPath: 3, environment, healing: 'sometimes', healWithoutWindow: 'no' };
     const { settings, complaints } = read(values);
     deepStrictEqual(
       [settings, complaints.length],
-      [{ claudePath: 'claude', environment: { B: 'y' }, healing: 'auto' }, 4],
+      [{ claudePath: 'claude', environment: { B: 'y' }, healing: 'auto' }, 5],
     );
     deepStrictEqual(read({ healing: 'off', environment: [] }).settings.environment, {});
   });
@@ -33,8 +46,11 @@ describe('settings for the gateway', () => {
         sameSettings(settings({ A: '1', B: '2' }), settings({ B: '2', A: '1' })),
         sameSettings(settings({ A: '1' }), settings({ A: '2' })),
         sameSettings(settings({}), { ...settings({}), healing: 'off' }),
+        sameSettings(settings({}), { ...settings({}), tmuxPath: '/opt/tmux' }),
+        sameSettings(settings({}), { ...settings({}), handsWithoutWindow: 'off' }),
+        sameSettings(settings({}), { ...settings({}), handsWithoutWindow: 'on' }),
       ],
-      [true, false, false],
+      [true, false, false, false, false, true],
     );
   });
 });
