@@ -18,6 +18,7 @@ const keyPattern = /^[A-Za-z0-9_-]{43}$/;
 export class AgentKeyFiles implements AgentKeys {
   private readonly known = new Map<string, KnownKey>();
   private readonly making = new Map<string, Promise<string>>();
+  private readonly removing = new Map<string, Promise<void>>();
 
   private constructor(private readonly paths: StatePaths) {}
 
@@ -39,7 +40,7 @@ export class AgentKeyFiles implements AgentKeys {
   async keyOf(name: string): Promise<string> {
     const known = this.known.get(name);
     if (known !== undefined) return known.key;
-    const made = this.making.get(name) ?? this.make(name);
+    const made = this.making.get(name) ?? this.makeAfterRemoval(name);
     this.making.set(name, made);
     try {
       return await made;
@@ -59,7 +60,19 @@ export class AgentKeyFiles implements AgentKeys {
   /** Forgets a removed agent: its key is not valid any more, and its files go. */
   async remove(name: string): Promise<void> {
     this.known.delete(name);
-    await rm(this.paths.agent(name).directory, { recursive: true, force: true });
+    const removal = rm(this.paths.agent(name).directory, { recursive: true, force: true });
+    this.removing.set(name, removal);
+    try {
+      await removal;
+    } finally {
+      this.removing.delete(name);
+    }
+  }
+
+  /** A new agent may have the name of one whose files are just being removed. */
+  private async makeAfterRemoval(name: string): Promise<string> {
+    await this.removing.get(name)?.catch(() => undefined); // told by whoever removes
+    return this.make(name);
   }
 
   private async make(name: string): Promise<string> {

@@ -52,6 +52,16 @@ describe('AgentKeyFiles', () => {
     );
   });
 
+  it('keeps the files of a new agent whose name another one had a moment ago', async () => {
+    const keys = await AgentKeyFiles.load(paths, silentLog);
+    await keys.keyOf('ada');
+    for (let file = 0; file < 200; file++) writeFileSync(join(paths.agent('ada').directory, String(file)), '');
+    const removed = keys.remove('ada');
+    const key = await keys.keyOf('ada');
+    await removed;
+    assert.deepStrictEqual(readFileSync(paths.agent('ada').key, 'utf8'), `${key}\n`);
+  });
+
   it('gives an agent with a damaged key file a new key', async () => {
     mkdirSync(paths.agent('ada').directory);
     writeFileSync(paths.agent('ada').key, 'short\n');
