@@ -30,8 +30,10 @@ const longestSentence = 300;
  */
 export function readExit(end: ProcessEnd): { readonly reading: ExitReading; readonly sentence: string } {
   const said = end.lastLines.map((line) => line.trim()).filter((line) => line !== '' && !isFromTmux(line));
+  // What a signal ended has said nothing: its screen shows what it happened to show.
+  if (end.signal !== undefined) return { reading: 'other', sentence: '' };
   const sentence = said.slice(-3).join(' ').slice(0, longestSentence);
-  if (end.signal !== undefined || end.status === 0) return { reading: 'other', sentence };
+  if (end.status === 0) return { reading: 'other', sentence };
   if (end.status !== undefined && missingStatuses.includes(end.status)) return { reading: 'binary missing', sentence };
   const known = said.map((line) => lines.find(([pattern]) => pattern.test(line))?.[1]);
   return { reading: known.findLast((reading) => reading !== undefined) ?? 'other', sentence };

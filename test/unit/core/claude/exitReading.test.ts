@@ -56,7 +56,7 @@ describe('the end of a process', () => {
         { reading: 'binary missing', sentence: '' },
         { reading: 'other', sentence: '' },
         { reading: 'other', sentence: '' },
-        { reading: 'other', sentence: 'No conversation found' },
+        { reading: 'other', sentence: '' },
         { reading: 'other', sentence: 'Please run /login' },
         { reading: 'login needed', sentence: 'Not logged in · Please run /login' },
         { reading: 'other', sentence: '' },
