@@ -157,7 +157,7 @@ export class Commands {
     const at = this.now();
     const { name } = agent;
     await this.options.fleet.reportDurably(
-      currentLaunch(agent) === undefined
+      currentLaunch(agent) === undefined && agent.launches.length === 0
         ? { at, kind: 'agent removed', name }
         : { at, kind: 'stop requested', name, reason: 'released', then: 'remove' },
     );

@@ -37,7 +37,9 @@ export function reduceLife(agent: Agent, event: LifeEvent): Reduction {
     case 'launch requested':
       return launchRequested(agent, event.launch);
     case 'stop requested': {
-      const launch = currentLaunch(agent);
+      // Of an agent that ended by itself the last launch's pane is still there, and goes with the agent.
+      const last = event.then === 'remove' ? agent.launches.at(-1)?.launch : undefined;
+      const launch = currentLaunch(agent) ?? last;
       if (launch === undefined) return { agent };
       return { agent: withLife(agent, { kind: 'stopping', launch, reason: event.reason, then: event.then }) };
     }

@@ -1,15 +1,18 @@
 import { deepStrictEqual } from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { silentLog } from '../../../src/base/log.ts';
 import { Hands } from '../../../src/node/hands/hands.ts';
 import { isSameProcess, processIdentity } from '../../../src/node/processIdentity.ts';
-import type { HandsFact } from '../../../src/protocol/fleetEvent.ts';
 import type { HandsTask } from '../../../src/protocol/stream.ts';
 import { FleetStory } from '../../harness/fleetStory.ts';
 import { endProcesses } from '../../harness/processes.mjs';
 import { waitFor } from '../../harness/waitFor.ts';
+
+const run = promisify(execFile);
 
 type LaunchTask = Extract<HandsTask, { kind: 'launch' }>;
 
@@ -58,6 +61,17 @@ describe('hands', function () {
     const { life: now } = story.agent();
     return now.kind === 'running' ? now.running.process.pid : 0;
   };
+
+  it('leaves no tmux session of an agent that ended by itself and was removed', async () => {
+    process.kill(await pidOf());
+    await waitFor('the end', () => life() === 'dead');
+    story.tell({ kind: 'stop requested', name: 'ada', reason: 'released', then: 'remove' });
+    hands.setTasks([{ kind: 'end', id: 'end:ada.1', name: 'ada', launchId: 'ada.1' }]);
+    await waitFor('the removal', () => story.state.agents['ada'] === undefined);
+    const socket = path.join(root, 'state', 'fleet.sock');
+    const { stdout } = await run('tmux', ['-S', socket, 'list-sessions', '-F', '#{session_name}']);
+    deepStrictEqual(stdout, '_bowline\n');
+  });
 
   const faults: readonly (readonly [string, Partial<LaunchTask>, RegExp])[] = [
     ['the directory is gone', { directory: '/nowhere/at/all' }, /directory \/nowhere\/at\/all does not exist/],

@@ -74,6 +74,11 @@ const bound: readonly FleetEvent[] = [
   { at: now, kind: 'probe sent', name, server: self, launchId, probeId: 'p' },
   { at: now, kind: 'probe answered', name, server: self, launchId, probeId: 'p', roundTripMs: 1 },
 ];
+/** Its dead pane is still there. */
+const endedByItself: readonly FleetEvent[] = [
+  ...running,
+  { at: 9, kind: 'process ended', name, launchId, exit: { how: 'exited', status: 1, reading: 'other', detail: '' } },
+];
 const stopping: readonly FleetEvent[] = [
   ...running,
   { at: 9, kind: 'stop requested', name, reason: 'released', then: 'keep' },
@@ -262,7 +267,7 @@ describe('commands', () => {
     );
   });
 
-  it('stops and removes: at once where nothing runs, through the end of the process where it does', async () => {
+  it('stops and removes: at once where nothing ever ran, through the end of the process where it does', async () => {
     const outcome = async (events: readonly FleetEvent[], command: Command): Promise<unknown> => {
       const { kinds, fleet } = await run(events, command);
       const life = fleet.state.agents[name]?.life;
@@ -280,12 +285,14 @@ describe('commands', () => {
         await outcome(created, { kind: 'remove', name }),
         await outcome(running, { kind: 'remove', name }),
         await outcome(launching, { kind: 'remove', name }),
+        await outcome(endedByItself, { kind: 'remove', name }),
       ],
       [
         [[], 'stopped'],
         [['stop requested'], 'keep'],
         [['stop requested'], 'remove'],
         [['agent removed'], undefined],
+        [['stop requested'], 'remove'],
         [['stop requested'], 'remove'],
         [['stop requested'], 'remove'],
       ],

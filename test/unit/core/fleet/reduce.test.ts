@@ -89,6 +89,15 @@ describe('life of an agent', () => {
     story.tell({ kind: 'process ended', name: 'ada', launchId: 'ada.1', exit: exit() });
     deepStrictEqual([meanwhile, Object.keys(story.state.agents)], [['ada'], []]);
   });
+
+  it('has the pane of an agent that ended by itself cleared before the agent is removed', () => {
+    const story = FleetStory.bound();
+    story.tell({ kind: 'process ended', name: 'ada', launchId: 'ada.1', exit: exit({ status: 0 }) });
+    story.tell({ kind: 'stop requested', name: 'ada', reason: 'released', then: 'remove' });
+    const effects = story.plan().effects.map(({ id }) => id);
+    story.tell({ kind: 'process ended', name: 'ada', launchId: 'ada.1', exit: exit() });
+    deepStrictEqual([effects, Object.keys(story.state.agents)], [['end:ada.1'], []]);
+  });
 });
 
 describe('session of an agent', () => {
