@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
@@ -9,12 +9,13 @@ import { type AgentRow, select } from '../../src/core/fleet/select.ts';
 import type { Agent } from '../../src/core/fleet/state.ts';
 import { GatewayClient } from '../../src/extension/gatewayClient.ts';
 import { HandsHost } from '../../src/extension/handsHost.ts';
-import { ensureHolder } from '../../src/node/gatewayLauncher.ts';
+import { ensureHolder, type EnsureHolderOptions } from '../../src/node/gatewayLauncher.ts';
 import { Hands } from '../../src/node/hands/hands.ts';
 import { installPrograms } from '../../src/node/programs.ts';
 import { loadPty } from '../../src/node/pty.ts';
 import { type StatePaths, statePaths } from '../../src/node/statePaths.ts';
 import type { Command } from '../../src/protocol/commands.ts';
+import { type Endpoint, holderFileSchema } from '../../src/protocol/endpointFile.ts';
 import { claudeBinary, claudeEnvironment, type ClaudeVersion, prepareClaudeHome, scriptedApiKey } from './claude.ts';
 import { endProcesses } from './processes.mjs';
 import { type ScriptedModel, startScriptedModel } from './scriptedModel.ts';
@@ -25,6 +26,15 @@ const repository = path.resolve(__dirname, '../..');
 
 /** How patient the rig is, in milliseconds: a claude takes seconds to start, more on a busy machine. */
 const patience = 60_000;
+
+/** The name under which the rig's window has the hands. */
+export const rigWindow = 'test-window';
+
+/** What a window brings to the fleet. */
+interface RigWindow {
+  readonly client: GatewayClient;
+  readonly hands: HandsHost;
+}
 
 export interface FleetRigOptions {
   readonly version: ClaudeVersion;
@@ -47,8 +57,8 @@ export class FleetRig {
     readonly root: string,
     readonly paths: StatePaths,
     readonly model: ScriptedModel,
-    private readonly client: GatewayClient,
-    private readonly hands: HandsHost,
+    private readonly options: FleetRigOptions,
+    private window: RigWindow,
   ) {}
 
   static async open(options: FleetRigOptions): Promise<FleetRig> {
@@ -63,51 +73,9 @@ export class FleetRig {
     await prepareClaudeHome({ home, apiKey: scriptedApiKey, directories: options.trusted.map(below) });
     const model = await startScriptedModel();
     const paths = statePaths(below('state'));
-    const client = new GatewayClient({
-      paths,
-      log: silentLog,
-      window: 'test-window',
-      hands: () => 'offered',
-      ensure: (signal) =>
-        ensureHolder({
-          paths,
-          install: () =>
-            installPrograms({
-              distDirectory: path.join(repository, 'dist'),
-              version: 'test',
-              paths,
-              nodes: [process.execPath],
-            }),
-          log: silentLog,
-          signal,
-        }),
-    });
-    const environment = {
-      PATH: process.env['PATH'] ?? '',
-      TMPDIR: below('tmp'),
-      LANG: 'C.UTF-8',
-      ...options.environment,
-    };
-    const hands = new HandsHost(
-      client,
-      'test-window',
-      () =>
-        new Hands({
-          stateDirectory: paths.directory,
-          environment,
-          ...(options.transport !== 'pipes' && { loadPty: () => loadPty(() => createRequire(__filename)('node-pty')) }),
-          fleet: () => client.state,
-          report: (facts) => {
-            client.report(facts);
-          },
-          log: silentLog,
-        }),
-      silentLog,
-    );
-    const rig = new FleetRig(root, paths, model, client, hands);
+    const rig = new FleetRig(root, paths, model, options, createWindow(paths, options));
     try {
-      client.start();
-      await client.whenConnected(patience, new AbortController().signal);
+      await rig.connect();
       await rig.request({
         kind: 'configure',
         settings: {
@@ -123,9 +91,51 @@ export class FleetRig {
     }
   }
 
+  /** Ends the window; the gateway and the agents go on. What {@link agent} and {@link row} tell stands still. */
+  closeWindow(): void {
+    this.window.hands.dispose();
+    this.window.client.dispose();
+  }
+
+  /** Opens a window again after {@link closeWindow}, and resolves when it is connected. */
+  async openWindow(): Promise<void> {
+    this.window = createWindow(this.paths, this.options);
+    await this.connect();
+  }
+
+  /** Starts holder and gateway without a window, unless they run. */
+  startGateway(): Promise<Endpoint> {
+    return ensureHolder(holderOptions(this.paths));
+  }
+
+  /**
+   * Ends holder and gateway, and the loop that would start them again, with kill -9, and keeps the port closed: nothing
+   * can be started until `open` is called.
+   */
+  async closePort(): Promise<{ open(): Promise<void> }> {
+    const { versions } = this.paths;
+    const holder = holderFileSchema.parse(JSON.parse(await readFile(this.paths.holder, 'utf8')));
+    const { stdout: loop } = await run('ps', ['-o', 'ppid=', '-p', String(holder.pid)]);
+    await rename(versions, `${versions}.aside`);
+    await writeFile(versions, '');
+    for (const pid of [Number(loop), holder.pid, holder.child?.pid])
+      if (pid !== undefined) process.kill(pid, 'SIGKILL');
+    return {
+      open: async () => {
+        await rm(versions);
+        await rename(`${versions}.aside`, versions);
+      },
+    };
+  }
+
+  /** Who has the hands, as the window knows it. */
+  get handsHolder(): string | undefined {
+    return this.window.client.state.hands?.holder;
+  }
+
   /** Asks the gateway; rejects with its error. */
   request(command: Command): Promise<void> {
-    return this.client.request(command);
+    return this.window.client.request(command);
   }
 
   /** Creates and starts an agent in one of the rig's directories. */
@@ -139,14 +149,15 @@ export class FleetRig {
   }
 
   agent(name: string): Agent {
-    const agent = this.client.state.agents[name];
+    const agent = this.window.client.state.agents[name];
     if (agent === undefined) throw new Error(`no agent ${name}`);
     return agent;
   }
 
   /** What a window shows of an agent. */
   row(name: string): AgentRow {
-    const view = select(this.client.state, this.client.connection, Date.now());
+    const { client } = this.window;
+    const view = select(client.state, client.connection, Date.now());
     const row = view.agents.find((one) => one.name === name);
     if (row === undefined) throw new Error(`no agent ${name}`);
     return row;
@@ -200,10 +211,62 @@ export class FleetRig {
 
   /** Ends the window, the fleet and every process of this directory, and removes it. */
   async dispose(): Promise<void> {
-    this.hands.dispose();
-    this.client.dispose();
+    this.closeWindow();
     await this.model.dispose();
     await endProcesses(this.root);
     await rm(this.root, { recursive: true, force: true, maxRetries: 3 });
   }
+
+  private connect(): Promise<void> {
+    const { client } = this.window;
+    client.start();
+    return client.whenConnected(patience, new AbortController().signal);
+  }
+}
+
+function holderOptions(paths: StatePaths): EnsureHolderOptions {
+  return {
+    paths,
+    install: () =>
+      installPrograms({
+        distDirectory: path.join(repository, 'dist'),
+        version: 'test',
+        paths,
+        nodes: [process.execPath],
+      }),
+    log: silentLog,
+  };
+}
+
+function createWindow(paths: StatePaths, options: FleetRigOptions): RigWindow {
+  const client = new GatewayClient({
+    paths,
+    log: silentLog,
+    window: rigWindow,
+    hands: () => 'offered',
+    ensure: (signal) => ensureHolder({ ...holderOptions(paths), signal }),
+  });
+  const environment = {
+    PATH: process.env['PATH'] ?? '',
+    TMPDIR: path.join(path.dirname(paths.directory), 'tmp'),
+    LANG: 'C.UTF-8',
+    ...options.environment,
+  };
+  const hands = new HandsHost(
+    client,
+    rigWindow,
+    () =>
+      new Hands({
+        stateDirectory: paths.directory,
+        environment,
+        ...(options.transport !== 'pipes' && { loadPty: () => loadPty(() => createRequire(__filename)('node-pty')) }),
+        fleet: () => client.state,
+        report: (facts) => {
+          client.report(facts);
+        },
+        log: silentLog,
+      }),
+    silentLog,
+  );
+  return { client, hands };
 }

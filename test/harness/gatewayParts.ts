@@ -17,6 +17,7 @@ import { McpEndpoint } from '../../src/gateway/mcp/endpoint.ts';
 import { Prober } from '../../src/gateway/mcp/prober.ts';
 import { SessionStore } from '../../src/gateway/mcp/sessionStore.ts';
 import { StandingStreams } from '../../src/gateway/mcp/standingStreams.ts';
+import { OwnHands, type OwnHandsOptions } from '../../src/gateway/ownHands.ts';
 import { Router } from '../../src/gateway/router.ts';
 import { Windows } from '../../src/gateway/windows.ts';
 import { ensureStateDirectories, type StatePaths, statePaths } from '../../src/node/statePaths.ts';
@@ -27,6 +28,8 @@ export interface PartsOptions {
   readonly clock?: () => number;
   readonly pingEveryMs?: number;
   readonly backlogAtMost?: number;
+  /** The gateway's own hands; without them effects wait for a window. */
+  readonly ownHands?: Pick<OwnHandsOptions, 'create' | 'after'>;
   /** Stands for the disk; a real snapshot is not written. */
   readonly save?: () => Promise<void>;
 }
@@ -45,6 +48,8 @@ export class GatewayParts {
     private readonly store: DisposableStore,
     private readonly server: Server,
   ) {}
+
+  private readonly writing = new Set<Promise<unknown>>();
 
   static async start(options: PartsOptions = {}): Promise<GatewayParts> {
     const paths = statePaths(realpathSync(mkdtempSync(join(tmpdir(), 'bowline-parts-'))));
@@ -69,7 +74,16 @@ export class GatewayParts {
     const mcp = store.add(new McpEndpoint({ fleet, keys, sessions, streams, prober, servers: [], clock, log }));
     const files = new LaunchFiles({ fleet, paths, keys, port: parts.port });
     const tasks = store.add(
-      new HandsTasks({ fleet, clock, log, prepare: (agent, launch) => files.prepare(agent, launch) }),
+      new HandsTasks({
+        fleet,
+        clock,
+        log,
+        prepare: (agent, launch) => {
+          const prepared = files.prepare(agent, launch);
+          parts.writing.add(prepared);
+          return prepared;
+        },
+      }),
     );
     let ids = 0;
     const commands = new Commands({ fleet, clock, servers: ['bowline-self'], newId: () => `id${++ids}` });
@@ -77,7 +91,10 @@ export class GatewayParts {
       ...(options.pingEveryMs !== undefined && { pingEveryMs: options.pingEveryMs }),
       ...(options.backlogAtMost !== undefined && { backlogAtMost: options.backlogAtMost }),
     };
-    const windows = store.add(new Windows({ fleet, tasks, commands, clock, log, version: 'test', ...limits }));
+    const own = options.ownHands && {
+      ownHands: store.add(new OwnHands({ fleet, tasks, clock, log, ...options.ownHands })),
+    };
+    const windows = store.add(new Windows({ fleet, tasks, commands, clock, log, version: 'test', ...limits, ...own }));
     const events = store.add(new EventStreams(fleet));
     const admin = new AdminApi({ fleet, commands, events, clock, log, token: parts.token });
     const hooks = new HookIntake({ fleet, keys, log });
@@ -94,6 +111,8 @@ export class GatewayParts {
     this.store.dispose();
     this.server.closeAllConnections();
     await new Promise((resolve) => this.server.close(resolve));
+    // Files that are still being written would bring the directory back.
+    await Promise.allSettled(this.writing);
     rmSync(this.paths.directory, { recursive: true, force: true });
   }
 }

@@ -1,0 +1,91 @@
+import { deepStrictEqual, match } from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import * as z from 'zod';
+import { delay } from '../../../src/base/async.ts';
+import { bindingTimes } from '../../../src/core/binding/times.ts';
+import type { Agent } from '../../../src/core/fleet/state.ts';
+import { readEndpointFile } from '../../../src/node/endpointFile.ts';
+import { agentSchema } from '../../../src/protocol/fleetState.ts';
+import { FleetRig, rigWindow } from '../../harness/fleetRig.ts';
+import { call } from '../../harness/gatewayRig.ts';
+import { waitFor } from '../../harness/waitFor.ts';
+
+const names = ['ada', 'bo'] as const;
+const answerSchema = z.object({ agent: agentSchema, view: z.object({ worst: z.string() }) });
+
+describe('no window at all (claude 2.1.332)', function () {
+  this.timeout(180_000);
+  let rig: FleetRig;
+  const inherited = { XDG_BOWLINE_TEST: 'allowed', VSCODE_BOWLINE_TEST: 'not allowed' };
+
+  before(async () => {
+    Object.assign(process.env, inherited);
+    rig = await FleetRig.open({ version: '2.1.332', trusted: names });
+  });
+
+  after(async () => {
+    for (const name of Object.keys(inherited)) Reflect.deleteProperty(process.env, name);
+    await rig.dispose();
+  });
+
+  async function ask(method: string, path: string): Promise<unknown> {
+    const reading = await readEndpointFile(rig.paths);
+    if (reading.kind !== 'ok') throw new Error('the gateway has not published itself');
+    return (await call(reading.endpoint, method, path)).body;
+  }
+  async function look(name: string): Promise<{ readonly agent: Agent; readonly worst: string }> {
+    const { agent, view } = answerSchema.parse(await ask('GET', `/agents/${name}`));
+    return { agent, worst: view.worst };
+  }
+  /** What must be the same before and after. */
+  function lives(): Promise<unknown> {
+    return Promise.all(
+      names.map(async (name) => {
+        const { life, launchCount, session } = (await look(name)).agent;
+        return { name, launchCount, session: session?.id, pid: life.kind === 'running' && life.running.process.pid };
+      }),
+    );
+  }
+  async function until(name: string, state: string, launchCount = 1): Promise<void> {
+    const fits = async (): Promise<boolean> => {
+      const { agent, worst } = await look(name);
+      return worst === state && agent.launchCount === launchCount && agent.life.kind === 'running';
+    };
+    await waitFor(`${name} ${state} in launch ${launchCount}`, fits, { timeoutMs: 60_000, everyMs: 100 });
+  }
+
+  it('heals agents that lost their tools, and restarts nothing', async () => {
+    for (const name of names) await rig.create(name, name);
+    for (const name of names) await rig.untilBound(name);
+    const before = await lives();
+    rig.closeWindow();
+    const port = await rig.closePort();
+    await delay(bindingTimes.givesUpAfter + 4_000);
+    await port.open();
+    await rig.startGateway();
+    for (const name of names) await until(name, 'unbound');
+    for (const name of names) await until(name, 'bound');
+    deepStrictEqual(await lives(), before);
+    for (const name of names) match(await rig.screen(name), /reconnect/i);
+  });
+
+  it('restarts what a script asks for, with the variables that may reach an agent', async () => {
+    await ask('POST', '/agents/bo/restart');
+    await until('bo', 'bound', 2);
+    const pid = await rig.tmux('display-message', '-p', '-t', '=bo:', '#{pane_pid}');
+    const variables = (await readFile(`/proc/${pid.trim()}/environ`, 'utf8')).split('\0');
+    deepStrictEqual(
+      variables.filter((one) => one.includes('_BOWLINE_TEST=') || one.startsWith('BOWLINE_HOME=')),
+      ['XDG_BOWLINE_TEST=allowed'],
+    );
+  });
+
+  it('gives the hands to the next window and leaves tmux to it', async () => {
+    await rig.openWindow();
+    await waitFor('the window to have the hands', () => rig.handsHolder === rigWindow);
+    await rig.request({ kind: 'restart', name: 'ada', mode: 'resume', guard: 'enforce' });
+    await rig.untilBound('ada', 2);
+    const clients = async (): Promise<string> => (await rig.tmux('list-clients', '-F', 'a client')).trim();
+    await waitFor('one client of tmux', async () => (await clients()) === 'a client');
+  });
+});
