@@ -12,7 +12,7 @@ import { withTimeout } from '../base/async.ts';
 import { BowlineError, messageOf } from '../base/errors.ts';
 import { DisposableStore, toDisposable } from '../base/lifecycle.ts';
 import type { Notice } from '../core/fleet/state.ts';
-import { writeEndpointFile } from '../node/endpointFile.ts';
+import { readEndpointFile, writeEndpointFile } from '../node/endpointFile.ts';
 import { Hands } from '../node/hands/hands.ts';
 import { JsonlLog } from '../node/jsonlLog.ts';
 import { processIdentity } from '../node/processIdentity.ts';
@@ -176,13 +176,15 @@ function beat(): void {
   if (process.connected) process.send?.({ kind: 'heartbeat' });
 }
 
-/** Tells the next run that this one still lived; brings the file back if somebody removed it. */
+/** Tells the next run that this one still lived; brings the file back if somebody removed or damaged it. */
 async function touch(paths: StatePaths, endpoint: Endpoint, log: JsonlLog): Promise<void> {
   try {
+    const reading = await readEndpointFile(paths);
+    if (reading.kind !== 'ok') throw new Error(reading.kind === 'missing' ? 'it is missing' : reading.reason);
     const now = new Date();
     await utimes(paths.endpoint, now, now);
   } catch (error) {
-    log.warn('the endpoint file cannot be touched; writing it again', { reason: messageOf(error) });
+    log.warn('the endpoint file is not as it was; writing it again', { reason: messageOf(error) });
     await writeEndpointFile(paths, endpoint).catch((failure: unknown) => {
       log.error('the endpoint file cannot be written', { reason: messageOf(failure) });
     });

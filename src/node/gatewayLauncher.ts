@@ -61,8 +61,13 @@ async function startAndWait(options: EnsureHolderOptions): Promise<Endpoint> {
     const holder = await liveHolder(paths);
     if (holder) {
       const reading = await readEndpointFile(paths);
-      if (reading.kind === 'ok' && reading.endpoint.holder.instance === holder.instance) return reading.endpoint;
-      reason = reading.kind === 'unusable' ? `endpoint.json is not usable (${reading.reason}).` : 'it did not come up.';
+      if (reading.kind === 'ok' && reading.endpoint.holder.instance === holder.instance) {
+        if ((await isSameProcess(reading.endpoint.gateway)) !== 'gone') return reading.endpoint;
+        reason = 'it ended, and its holder cannot bring it back.';
+      } else {
+        reason =
+          reading.kind === 'unusable' ? `endpoint.json is not usable (${reading.reason}).` : 'it did not come up.';
+      }
     } else if (!launcher) {
       launcher = await startLauncher(options);
     } else if (launcherEnd !== undefined) {

@@ -2,9 +2,14 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import type { z } from 'zod';
+import { BowlineError } from '../../../src/base/errors.ts';
+import { silentLog } from '../../../src/base/log.ts';
 import { readFormerRun } from '../../../src/gateway/epoch.ts';
 import { previousStatePath } from '../../../src/gateway/stateStore.ts';
+import { readEndpointFile } from '../../../src/node/endpointFile.ts';
+import { ensureHolder } from '../../../src/node/gatewayLauncher.ts';
 import { spoolReport } from '../../../src/node/hookSpool.ts';
+import { isSameProcess } from '../../../src/node/processIdentity.ts';
 import { fleetStateSchema } from '../../../src/protocol/fleetState.ts';
 import { bundleGatewayPrograms, call, type GatewayPrograms, GatewayRig } from '../../harness/gatewayRig.ts';
 import { WindowStandIn } from '../../harness/gatewayWindow.ts';
@@ -180,6 +185,27 @@ describe('gateway process', function () {
     await waitFor('an empty spool', () => readdirSync(rig.paths.spool).length === 0);
     window.close();
     assert.equal(id, 'spooled');
+  });
+
+  it('mends a damaged endpoint file while it runs, so that windows find it', async () => {
+    const first = await rig.start();
+    for (const damage of ['{"po', '']) {
+      writeFileSync(rig.paths.endpoint, damage);
+      await waitFor('the endpoint file', async () => (await readEndpointFile(rig.paths)).kind === 'ok');
+    }
+    assert.deepStrictEqual(await readEndpointFile(rig.paths), { kind: 'ok', endpoint: first });
+  });
+
+  it('says why it does not come back, also to windows that knew it: a state of a newer Bowline', async () => {
+    const first = await rig.start();
+    kill(first.gateway.pid, 'SIGKILL');
+    writeFileSync(rig.paths.state, '{"format":99}');
+    const install = (): Promise<unknown> => Promise.reject(new Error('the holder runs'));
+    await waitFor('the end of the gateway', async () => (await isSameProcess(first.gateway)) === 'gone');
+    await assert.rejects(ensureHolder({ paths: rig.paths, install, log: silentLog, timeoutMs: 6_000 }), (error) => {
+      return error instanceof BowlineError && /written by a newer Bowline \(format 99/.test(error.message);
+    });
+    assert.equal(readFileSync(rig.paths.state, 'utf8'), '{"format":99}');
   });
 
   it('removes an agent with its key, its files and its saved context', async () => {
