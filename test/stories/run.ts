@@ -6,11 +6,12 @@ import { parseArgs } from 'node:util';
 import type { ClaudeVersion } from '../harness/claude.ts';
 import { blackout } from './blackout.ts';
 import type { StoryReport } from './fleetWindow.ts';
+import { noWindow } from './noWindow.ts';
 import { reopen } from './reopen.ts';
 import { restarts } from './restarts.ts';
 import type { Story } from './story.ts';
 
-const stories: readonly Story[] = [reopen, restarts, blackout];
+const stories: readonly Story[] = [reopen, restarts, blackout, noWindow];
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
