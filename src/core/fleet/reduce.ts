@@ -36,10 +36,11 @@ export function reduce(state: FleetState, event: FleetEvent): FleetState {
       return updateAgent(state, event.name, (agent) => ({ agent: { ...agent, savedContext: event.context } }));
     case 'identity fault':
       return identityFault(state, event);
+    case 'launch failed':
+      return launchFailed(state, event);
     case 'launch requested':
     case 'stop requested':
     case 'launched':
-    case 'launch failed':
     case 'process ended':
     case 'screen read':
     case 'activity observed':
@@ -89,6 +90,15 @@ function createAgent(state: FleetState, event: Extract<FleetEvent, { kind: 'agen
     incidents: {},
   };
   return { ...state, agents: { ...state.agents, [event.name]: agent } };
+}
+
+/** A restart that could not start leaves the agent as it was, so that nothing but a notice shows it. */
+function launchFailed(state: FleetState, event: Extract<FleetEvent, { kind: 'launch failed' }>): FleetState {
+  const next = updateAgent(state, event.name, (agent) => reduceLife(agent, event));
+  if (next === state || next.agents[event.name]?.life.kind !== 'running') return next;
+  const sentence = `${event.name} was not restarted and goes on as before: ${event.sentence}`;
+  const notice = { at: event.at, code: event.code, sentence, severity: 'error' } as const;
+  return { ...next, notices: append(next.notices, notice, kept.notices) };
 }
 
 /** Only an agent without a process can be removed; a running one is stopped first (`stop requested`, then `remove`). */

@@ -35,8 +35,12 @@ describe('life of an agent', () => {
     failing.tell({ kind: 'launch failed', name: 'ada', launchId: 'ada.2', code: 'tmux-failed', sentence: 'no' });
     const working = FleetStory.bound().request('ada', { id: 'ada.2' }).launched('ada', 'ada.2');
     deepStrictEqual(
-      [life(failing), ends(failing), life(working), ends(working)],
-      ['running', ['ada.2 crashed'], 'running', ['ada.1 replaced']],
+      [life(failing), ends(failing), failing.state.notices.map(({ sentence }) => sentence)],
+      ['running', ['ada.2 crashed'], ['ada was not restarted and goes on as before: no']],
+    );
+    deepStrictEqual(
+      [life(working), ends(working), working.state.notices],
+      ['running', ['ada.1 replaced'], []],
     );
   });
 
