@@ -10,6 +10,7 @@ import {
 } from '../../src/node/gatewayLauncher.ts';
 import type { Endpoint } from '../../src/protocol/endpointFile.ts';
 import { type HolderPrograms, HolderRig, bundleHolderPrograms, kill } from '../harness/holderRig.ts';
+import { waitFor } from '../harness/waitFor.ts';
 
 describe('ensureHolder', function () {
   this.timeout(60_000);
@@ -85,7 +86,11 @@ describe('ensureHolder', function () {
 
   it('starts again what was killed with everything, on the same port', async () => {
     const first = await ensure();
-    for (const pid of rig.processes()) kill(pid, 'SIGKILL');
+    await waitFor('the end of everything', () => {
+      const pids = rig.processes();
+      for (const pid of pids) kill(pid, 'SIGKILL');
+      return pids.length === 0;
+    });
     const second = await ensure();
     assert.deepStrictEqual([second.port, second.holder.instance === first.holder.instance], [first.port, false]);
   });
