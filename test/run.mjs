@@ -41,6 +41,12 @@ const steps = [
     limit: 10,
   },
   {
+    name: 'e2e',
+    command: mocha('test/e2e/**/*.test.ts'),
+    tests: true,
+    limit: 10,
+  },
+  {
     name: 'stories',
     command: [node, '--import', 'tsx', 'test/stories/run.ts'],
     tests: true,

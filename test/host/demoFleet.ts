@@ -12,6 +12,7 @@ import {
 import { endProcesses } from '../harness/processes.mjs';
 import { startScriptedModel, type ScriptedModel } from '../harness/scriptedModel.ts';
 import { waitFor } from '../harness/waitFor.ts';
+import { installExtension } from './server.ts';
 import { repository } from './setup.mjs';
 
 /** Which `claude` the agents are: a pinned one that talks to the scripted model, or the person's own with its login. */
@@ -31,7 +32,7 @@ export interface DemoFleet {
   /** The state directory of Bowline, `BOWLINE_HOME`. */
   readonly stateDirectory: string;
   readonly userDataDirectory: string;
-  /** Holds Bowline as an installed extension, by a link to this clone. */
+  /** Holds Bowline as an installed extension. */
   readonly extensionsDirectory: string;
   /** User settings of the window. */
   readonly settings: Readonly<Record<string, unknown>>;
@@ -62,10 +63,16 @@ const endpointSchema = z.object({ port: z.int(), token: z.string() });
 /** The part of `GET /agents` that tells which `claude` the gateway would start. */
 const fleetSchema = z.object({ settings: z.object({ claudePath: z.string() }) });
 
+/** What {@link prepareDemoFleet} installs. */
+export interface DemoExtension {
+  /** Path of a .vsix. Absent: a link to this clone. */
+  readonly vsix?: string;
+}
+
 const manifestSchema = z.object({ publisher: z.string(), name: z.string(), version: z.string() });
 
 /** Prepares the directory and, for a pinned `claude`, starts the scripted model. Starts nothing else. */
-export async function prepareDemoFleet(claude: DemoClaude): Promise<DemoFleet> {
+export async function prepareDemoFleet(claude: DemoClaude, { vsix }: DemoExtension = {}): Promise<DemoFleet> {
   // Short, because Unix sockets lie in it.
   const directory = await mkdtemp(path.join(os.tmpdir().length > 40 ? '/tmp' : os.tmpdir(), 'bowline-'));
   const below = (name: string): string => path.join(directory, name);
@@ -103,7 +110,10 @@ export async function prepareDemoFleet(claude: DemoClaude): Promise<DemoFleet> {
   try {
     for (const agent of agents) await mkdir(agent.directory, { recursive: true });
     for (const name of ['data', 'extensions', 'tmp']) await mkdir(below(name));
-    await linkExtension(below('extensions'));
+    const [userDataDirectory, extensionsDirectory] = [below('data'), below('extensions')];
+    const environment = { BOWLINE_HOME: stateDirectory, TMPDIR: below('tmp') };
+    if (vsix === undefined) await linkExtension(extensionsDirectory);
+    else await installExtension(vsix, { userDataDirectory, extensionsDirectory, environment });
     const workspace = below('work/fleet.code-workspace');
     await writeFile(workspace, JSON.stringify({ folders: agents.map(({ name }) => ({ path: name })) }));
     const settings = await claudeSettings(claude, { home: below('home'), agents, model });
@@ -111,10 +121,10 @@ export async function prepareDemoFleet(claude: DemoClaude): Promise<DemoFleet> {
       workspace,
       agents,
       stateDirectory,
-      userDataDirectory: below('data'),
-      extensionsDirectory: below('extensions'),
+      userDataDirectory,
+      extensionsDirectory,
       settings,
-      environment: { BOWLINE_HOME: stateDirectory, TMPDIR: below('tmp') },
+      environment,
       model,
       request,
       createAgents: async (options = {}) => {

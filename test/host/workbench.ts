@@ -3,7 +3,7 @@ import { chromium, type Browser, type Page } from 'playwright-core';
 import { findChromium } from './setup.mjs';
 import type { HostServer } from './server.ts';
 
-export type { Browser, Page } from 'playwright-core';
+export type { Browser, Locator, Page } from 'playwright-core';
 
 /**
  * Starts Chromium with everything off that would call out. Signals do not end it: the caller tidies up in its own order.

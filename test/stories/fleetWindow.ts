@@ -10,7 +10,7 @@ import { statePaths } from '../../src/node/statePaths.ts';
 import { agentSchema } from '../../src/protocol/fleetState.ts';
 import type { ClaudeVersion } from '../harness/claude.ts';
 import { waitFor } from '../harness/waitFor.ts';
-import { prepareDemoFleet, type DemoFleet } from '../host/demoFleet.ts';
+import { type DemoExtension, type DemoFleet, prepareDemoFleet } from '../host/demoFleet.ts';
 import { type HostServer, startServer } from '../host/server.ts';
 import {
   type Browser,
@@ -49,8 +49,12 @@ export class FleetWindow {
   ) {}
 
   /** Prepares the fleet and opens the window on the Bowline sidebar. Nothing is left over when it fails. */
-  private static async open(version: ClaudeVersion, report: StoryReport): Promise<FleetWindow> {
-    const fleet = await prepareDemoFleet({ kind: 'scripted', version });
+  private static async open(
+    version: ClaudeVersion,
+    report: StoryReport,
+    extension: DemoExtension,
+  ): Promise<FleetWindow> {
+    const fleet = await prepareDemoFleet({ kind: 'scripted', version }, extension);
     const window = new FleetWindow(fleet, report);
     try {
       await window.openEditor();
@@ -82,7 +86,8 @@ export class FleetWindow {
     for (const { name } of this.fleet.agents) await this.createAgent(name);
   }
 
-  private async createAgent(name: string): Promise<void> {
+  /** Creates one of the fleet's two agents. */
+  async createAgent(name: string): Promise<void> {
     const { page } = this;
     await runCommand(page, 'Bowline: New Agent');
     const title = page.locator('.quick-input-title');
@@ -122,8 +127,9 @@ export class FleetWindow {
     version: ClaudeVersion,
     report: StoryReport,
     story: (window: FleetWindow) => Promise<void>,
+    extension: DemoExtension = {},
   ): Promise<void> {
-    const window = await FleetWindow.open(version, report);
+    const window = await FleetWindow.open(version, report, extension);
     try {
       await story(window);
     } catch (error) {
