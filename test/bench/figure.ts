@@ -1,0 +1,48 @@
+/** One figure of the bench: a median, beside its reference of the same run where it has one. */
+export interface Reading {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  /** What the value is compared with, measured in the same run. */
+  readonly reference?: number;
+  /** Largest good ratio where there is a reference; else the largest good value, which is only printed. */
+  readonly goal: number;
+  /** What the median does not show: the worst, refused connections. */
+  readonly remark?: string;
+  /** Something that must not happen at all did: the figure is short whatever its ratio. */
+  readonly failed?: boolean;
+}
+
+export interface Figure {
+  /** For `npm run bench -- NAME`. */
+  readonly name: string;
+  measure(): Promise<readonly Reading[]>;
+}
+
+/** A reading as a line, and whether it makes the bench fail: only one with a ratio does. */
+export function judge(reading: Reading): { readonly line: string; readonly passes: boolean } {
+  const { name, value, unit, reference, goal, remark, failed = false } = reading;
+  const ratio = reference === undefined ? undefined : value / reference;
+  const isGood = (ratio ?? value) <= goal && !failed;
+  const cells = [
+    name.padEnd(38),
+    `${rounded(value)} ${unit}`.padStart(12),
+    (reference === undefined ? '-' : `${rounded(reference)} ${unit}`).padStart(12),
+    (ratio === undefined ? '-' : ratio.toFixed(2)).padStart(6),
+    (ratio === undefined ? `<= ${goal} ${unit}` : `<= ${goal} x`).padStart(12),
+    isGood ? 'ok   ' : 'short',
+    remark ?? '',
+  ];
+  return { line: cells.join('  ').trimEnd(), passes: isGood || (ratio === undefined && !failed) };
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const [low = NaN, high = NaN] = [sorted[sorted.length % 2 === 0 ? middle - 1 : middle], sorted[middle]];
+  return (low + high) / 2;
+}
+
+function rounded(value: number): string {
+  return value < 10 ? value.toFixed(2) : value.toFixed(value < 100 ? 1 : 0);
+}
