@@ -70,7 +70,7 @@ async function useAsPerson(window: FleetWindow): Promise<void> {
   await window.waitForStatus(/1 bound/, { timeoutMs: 5_000 });
 
   await row(page, /bound/).click({ button: 'right' });
-  await page.locator('.context-view .monaco-menu .action-item', { hasText: /^Stop$/ }).click();
+  await chooseFromMenu(page, /^Stop$/);
   await row(page, /stopped/).waitFor();
   await window.picture('stopped');
   await window.waitForStatus(/^0 bound/, { timeoutMs: 5_000 });
@@ -85,6 +85,21 @@ function row(page: Page, shown: RegExp): Locator {
 /** Waits until the terminal in the page, and not only tmux, shows a text. */
 async function terminalShows(page: Page, text: RegExp): Promise<void> {
   await page.locator('.terminal-wrapper.active .xterm-rows', { hasText: text }).waitFor();
+}
+
+/** Clicks an entry of the open context menu; again where it stays open, because a menu takes no click for 100 ms. */
+async function chooseFromMenu(page: Page, entry: RegExp): Promise<void> {
+  const item = page.locator('.context-view .monaco-menu .action-item', { hasText: entry });
+  await item.waitFor();
+  await waitFor(
+    `the menu to take ${String(entry)}`,
+    async () => {
+      await item.click({ timeout: 1_000 });
+      await item.waitFor({ state: 'hidden', timeout: 1_000 });
+      return true;
+    },
+    { everyMs: 200 },
+  );
 }
 
 /** How many terminals show ada. */
