@@ -13,6 +13,7 @@ export const memory: Figure = {
     const idle = [startIdleNode(), startIdleNode()];
     const fleet = await BoundFleet.open();
     const own: number[] = [];
+    const gateway: number[] = [];
     const references: number[] = [];
     try {
       const pids = fleet.rig.processes();
@@ -20,6 +21,7 @@ export const memory: Figure = {
       for (let sample = 0; sample < samples; sample += 1) {
         await delay(2_000);
         own.push(await proportional(pids));
+        gateway.push(await proportional([fleet.endpoint.gateway.pid]));
         references.push(await proportional(idle.map(({ pid }) => pid)));
       }
     } finally {
@@ -33,6 +35,7 @@ export const memory: Figure = {
         unit: 'MB',
         reference: median(references),
         goal: 2,
+        remark: `gateway ${Math.round(median(gateway))} MB`,
       },
     ];
   },
