@@ -33,7 +33,9 @@ export async function runDemo(claude: DemoClaude): Promise<void> {
     const opened = await Promise.race([openWindow(fleet), interrupted.then(() => undefined)]);
     if (opened === undefined) return;
     window = opened;
-    console.log(`${window.message}\nCtrl+C ends the demo and everything that it started.`);
+    console.log(
+      `${window.message}\nState directory of this demo: ${fleet.stateDirectory}\nCtrl+C ends the demo and everything that it started.`,
+    );
     const created = fleet.createAgents({ timeoutMs: window.startLimitMs }).then(
       () => {
         console.log(`Agents: ${fleet.agents.map(({ name }) => name).join(', ')}`);

@@ -3,7 +3,14 @@ import { bindingHealth, type Health, type UnboundCause } from '../binding/health
 import { bindingTimes } from '../binding/times.ts';
 import { dialsAgainWhenCalled } from '../claude/version.ts';
 import { lifeOf, type ShownLife } from './lifeOf.ts';
-import { type ActivityKind, type Agent, enabledServers, type FleetState, type TimelineEntry } from './state.ts';
+import {
+  type ActivityKind,
+  type Agent,
+  type DoubtCause,
+  enabledServers,
+  type FleetState,
+  type TimelineEntry,
+} from './state.ts';
 
 /**
  * How a window stands to the gateway. While it is away the last state is shown, marked as such. `refusedSince` is set
@@ -141,6 +148,14 @@ function endpointRow(agent: Agent, server: string, health: Health, connection: C
   return { ...seen, ...describe(health) };
 }
 
+const doubtTexts: Readonly<Record<DoubtCause, string>> = {
+  'epoch changed': 'the gateway was restarted',
+  'stream dropped': 'its connection is new or was dropped',
+  'host slept': 'the machine slept',
+  'probe late': 'a probe is late',
+  asked: 'you asked for it',
+};
+
 function describe(health: Health): Pick<EndpointRow, 'state' | 'cause' | 'nextStep'> {
   switch (health.state) {
     case 'unbound': {
@@ -148,7 +163,7 @@ function describe(health: Health): Pick<EndpointRow, 'state' | 'cause' | 'nextSt
       return { state: 'unbound', cause: what, nextStep };
     }
     case 'suspect':
-      return { state: 'suspect', cause: `Being checked: ${health.cause}.`, nextStep: '' };
+      return { state: 'suspect', cause: `Being checked: ${doubtTexts[health.cause]}.`, nextStep: '' };
     case 'not checkable':
       return {
         state: 'not checkable',
@@ -216,12 +231,12 @@ function statusText(
   const parts = [`${count('bound')} bound`];
   if (count('suspect') > 0) parts.push(`${count('suspect')} checking`);
   if (count('not checkable') > 0) parts.push(`${count('not checkable')} not checkable`);
-  if (blocked.length > 0) parts.push(`${blocked.length} need you`);
+  if (blocked.length > 0) parts.push(blocked.length === 1 ? '1 needs you' : `${blocked.length} need you`);
   const detail = blocked.map((agent) => `${agent.name}: ${agent.detail}`).join('\n');
   const waiting = state.hands === undefined ? 'No window executes actions; they wait.' : '';
   return {
     text: parts.join(', '),
     detail: [detail, waiting].filter((line) => line !== '').join('\n'),
-    severity: blocked.length > 0 ? 'warning' : 'calm',
+    severity: blocked.length > 0 ? 'warning' : count('suspect') > 0 ? 'neutral' : 'calm',
   };
 }

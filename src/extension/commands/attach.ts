@@ -19,7 +19,7 @@ export async function attach(context: CommandContext, argument: unknown): Promis
     if (isRunning(context, name)) await context.terminals.attach(row);
     return;
   }
-  const start = 'Start';
+  const start = 'Resume';
   const state = row.detail === '' ? row.life : `${row.life} (${row.detail})`;
   const chosen = await vscode.window.showInformationMessage(`${name} does not run: it is ${state}.`, start);
   if (chosen === start) await vscode.commands.executeCommand('bowline.start', { agent: name });

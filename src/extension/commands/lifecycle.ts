@@ -33,7 +33,7 @@ export async function remove(context: CommandContext, argument: unknown): Promis
   const row = await chooseAgent(context, argument, { title: 'Remove which agent?' });
   if (row === undefined) return;
   const detail = hasProcess(context, row.name)
-    ? 'It is stopped, and Bowline forgets it with its saved context. The transcripts of its conversations stay.'
+    ? 'It will be stopped, and Bowline forgets it with its saved context. The transcripts of its conversations stay.'
     : 'Bowline forgets it with its saved context. The transcripts of its conversations stay.';
   if (!(await confirm(`Remove ${row.name}?`, detail, 'Remove'))) return;
   await context.client.request({ kind: 'remove', name: row.name });

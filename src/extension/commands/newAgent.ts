@@ -1,3 +1,5 @@
+import { homedir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
 import * as z from 'zod';
 import { readAgentName } from '../../core/fleet/names.ts';
@@ -41,18 +43,56 @@ async function ask(context: CommandContext): Promise<{ name: string; directory: 
 }
 
 async function askDirectory(): Promise<string | undefined> {
-  const browse = { label: '$(folder-opened) Browse...', directory: undefined };
   const folders = workspaceFolders().map((directory) => ({
     label: `$(folder) ${vscode.workspace.getWorkspaceFolder(vscode.Uri.file(directory))?.name ?? directory}`,
     description: directory,
     directory,
   }));
-  if (folders.length > 0) {
-    const options = { title: 'New Agent (2/2)', placeHolder: 'Directory in which it works', ignoreFocusOut: true };
-    const picked = await vscode.window.showQuickPick([...folders, browse], options);
-    if (picked === undefined) return undefined;
-    if (picked.directory !== undefined) return picked.directory;
-  }
+  if (folders.length === 0) return browseDirectory();
+  const picked = await pickDirectory(folders);
+  return picked === browse ? browseDirectory() : picked?.directory;
+}
+
+interface DirectoryItem extends vscode.QuickPickItem {
+  readonly directory?: string;
+}
+
+const browse: DirectoryItem = { label: '$(folder-opened) Browse...', alwaysShow: true };
+
+/** The folders of the workspace, a path that is typed, or {@link browse}. */
+function pickDirectory(folders: readonly DirectoryItem[]): Promise<DirectoryItem | undefined> {
+  const pick = vscode.window.createQuickPick<DirectoryItem>();
+  pick.title = 'New Agent (2/2)';
+  pick.placeholder = 'Directory in which it works: choose one, or type its path';
+  pick.ignoreFocusOut = true;
+  pick.items = [...folders, browse];
+  return new Promise((resolve) => {
+    pick.onDidChangeValue((value) => {
+      const typed = typedDirectory(value.trim());
+      const item = { label: `$(arrow-right) Use ${typed ?? ''}`, alwaysShow: true };
+      pick.items = typed === undefined ? [...folders, browse] : [{ ...item, directory: typed }, ...folders, browse];
+    });
+    pick.onDidAccept(() => {
+      const [item] = pick.activeItems;
+      if (item === undefined) return;
+      resolve(item);
+      pick.hide();
+    });
+    pick.onDidHide(() => {
+      resolve(undefined);
+      pick.dispose();
+    });
+    pick.show();
+  });
+}
+
+/** An absolute path as it was typed; `~` is the home directory. */
+function typedDirectory(text: string): string | undefined {
+  if (text === '~' || text.startsWith('~/')) return join(homedir(), text.slice(1));
+  return isAbsolute(text) ? text : undefined;
+}
+
+async function browseDirectory(): Promise<string | undefined> {
   const uris = await vscode.window.showOpenDialog({
     title: 'Directory in which the agent works',
     openLabel: 'Use This Directory',
