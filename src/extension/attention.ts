@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { DisposableObject } from '../base/lifecycle.ts';
+import { DisposableObject, DisposableStore, toDisposable } from '../base/lifecycle.ts';
 import type { AgentRow } from '../core/fleet/select.ts';
 import { currentLaunch } from '../core/fleet/state.ts';
 import type { GatewayClient } from './gatewayClient.ts';
@@ -43,14 +43,7 @@ export class Attention extends DisposableObject {
         const isTold = problem.message === this.toldStartProblem || client.isAwaited;
         this.toldStartProblem = problem.message;
         if (isTold) return;
-        const tryAgain = (): void => {
-          this.toldStartProblem = '';
-          client.start();
-        };
-        void offer('error', problem.message, [
-          command('Show Log', 'bowline.showLog'),
-          { title: 'Try Again', run: tryAgain },
-        ]);
+        this.showUntilConnected(`${problem.message} Bowline keeps trying.`);
       }),
     );
     this._register(
@@ -58,6 +51,23 @@ export class Attention extends DisposableObject {
         this.toldStartProblem = '';
       }),
     );
+  }
+
+  /** A message cannot be withdrawn, a progress can: it goes when the gateway is back, or when the person closes it. */
+  private showUntilConnected(title: string): void {
+    const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
+    void vscode.window.withProgress(options, (_progress, token) => {
+      return new Promise<void>((resolve) => {
+        const listeners = this._register(new DisposableStore());
+        const end = (): void => {
+          resolve();
+          listeners.dispose();
+        };
+        listeners.add(this.client.onDidConnect(end));
+        listeners.add(token.onCancellationRequested(end));
+        listeners.add(toDisposable(resolve));
+      });
+    });
   }
 
   /** What becomes of this agent's launch is told in this window. */
