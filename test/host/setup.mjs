@@ -108,8 +108,9 @@ function isAtLeast(version, [major, minor]) {
 function installPackages() {
   if (packagesFit()) return;
   step('installing npm packages');
-  // With their scripts: the pinned claude packages put their binary into place in a postinstall script.
-  npm(['ci'], repository);
+  // With their scripts: the pinned claude packages put their binary into place in a postinstall script. Without npm's
+  // warnings: one of those packages names a newer Node, which its native binary does not need.
+  npm(['ci', '--loglevel=error'], repository);
 }
 
 /** Whether node_modules holds what package-lock.json asks for, by npm's own record of what it installed. */
