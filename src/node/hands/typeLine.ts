@@ -17,7 +17,8 @@ const limits = {
 
 /**
  * Types one line into the empty input line of an agent and presses Enter, once the screen shows the text there. Never
- * types into a dialog, over unsent text, or while a person is at the keys. `stillWanted` is asked right before each key.
+ * types into a dialog, over unsent text, or while a person is at the keys. A line that an earlier try left there, because
+ * it showed too late, is taken up. `stillWanted` is asked right before each key.
  */
 export async function typeLine(
   tmux: TmuxCommands,
@@ -31,9 +32,10 @@ export async function typeLine(
   }
   const before = await read(tmux, pane);
   if (before.kind !== 'input') return { kind: 'put off', reason: `the screen shows ${describe(before)}` };
-  if (before.text !== '') return { kind: 'put off', reason: 'the input line holds unsent text' };
+  if (before.text !== '' && before.text !== text)
+    return { kind: 'put off', reason: 'the input line holds unsent text' };
   if (!context.stillWanted()) return { kind: 'put off', reason: 'called off' };
-  await sendKeys(tmux, pane.paneId, { literal: text });
+  if (before.text === '') await sendKeys(tmux, pane.paneId, { literal: text });
   if (!(await shows(tmux, pane, text))) {
     // What does not show as the input line may stand anywhere; Enter could answer something.
     return { kind: 'put off', reason: 'the typed text did not show in the input line' };
