@@ -33,6 +33,10 @@ export function lifeOf(
   if (asked) return { life: 'blocked', detail: 'its tools are gone and healing needs your choice' };
   const attempt = Object.values(agent.incidents).map(activeAttempt).find(Boolean);
   if (attempt !== undefined) return { life: 'healing', detail: attempt.rung };
+  const putOff = Object.values(agent.incidents)
+    .map(({ attempts }) => attempts.at(-1))
+    .find((last) => last?.outcome === 'put off');
+  if (putOff !== undefined) return { life: 'healing', detail: `${putOff.rung} waits: ${putOff.detail ?? ''}` };
   if (life.running.confirmedAt === undefined || healths.some((health) => health.state === 'pending')) {
     return { life: 'verifying', detail: '' };
   }

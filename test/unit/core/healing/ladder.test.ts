@@ -1,6 +1,7 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { bindingHealth } from '../../../../src/core/binding/health.ts';
 import type { Plan } from '../../../../src/core/fleet/plan.ts';
+import { select } from '../../../../src/core/fleet/select.ts';
 import { FleetStory } from '../../../harness/fleetStory.ts';
 
 const server = 'bowline-self';
@@ -97,6 +98,16 @@ describe('healing ladder, first form', () => {
       story.wait(wakeAt - story.now);
     }
     deepStrictEqual(pauses, [2_000, 4_000, 8_000]);
+  });
+
+  it('says what a try that was put off waits for', () => {
+    const story = blackout();
+    const effect = story.settle().effects.find((one) => one.kind === 'type');
+    const attemptId = effect?.kind === 'type' ? effect.attemptId : '';
+    const detail = 'the input line holds unsent text';
+    story.tell({ kind: 'rung ended', name: 'ada', server, attemptId, outcome: 'put off', detail });
+    const [row] = select(story.state, { kind: 'connected' }, story.now).agents;
+    deepStrictEqual([row?.life, row?.detail], ['healing', `reconnect waits: ${detail}`]);
   });
 
   it('leaves causes in the configuration to a person', () => {
