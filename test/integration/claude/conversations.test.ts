@@ -80,8 +80,11 @@ for (const version of claudeVersions) {
     it('never makes a new conversation of a failed resume', async () => {
       await rig.turn('ada', 'hello');
       const { session, lineage } = rig.agent('ada');
+      // A claude that still runs would write to the file again.
+      await rig.request({ kind: 'stop', name: 'ada' });
+      await rig.until('ada', 'stopped', (row) => row.life === 'stopped');
       await rm(session?.transcriptPath ?? '');
-      await rig.request({ kind: 'restart', name: 'ada', mode: 'resume', guard: 'enforce' });
+      await rig.request({ kind: 'start', name: 'ada' });
       await rig.until('ada', 'blocked', (row) => row.life === 'blocked');
       match(rig.row('ada').detail, /resume failed/);
       deepStrictEqual([rig.agent('ada').session?.id, rig.agent('ada').lineage], [session?.id, lineage]);
