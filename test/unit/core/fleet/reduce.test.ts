@@ -38,10 +38,7 @@ describe('life of an agent', () => {
       [life(failing), ends(failing), failing.state.notices.map(({ sentence }) => sentence)],
       ['running', ['ada.2 crashed'], ['ada was not restarted and goes on as before: no']],
     );
-    deepStrictEqual(
-      [life(working), ends(working), working.state.notices],
-      ['running', ['ada.1 replaced'], []],
-    );
+    deepStrictEqual([life(working), ends(working), working.state.notices], ['running', ['ada.1 replaced'], []]);
   });
 
   it('reads an end that nobody asked for', () => {
