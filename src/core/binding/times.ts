@@ -1,4 +1,4 @@
-/** Limits of binding health, in milliseconds (spec, Binding health; the client's own, measured in `claude-facts`). */
+/** Limits of binding health, in milliseconds (spec, Binding health; the client's own, measured in 19 versions of claude). */
 export const bindingTimes = {
   /** Grace after the first SessionStart of a launch. */
   graceAfterSessionStart: 20_000,
