@@ -198,7 +198,7 @@ export class FleetWindow {
     return Object.fromEntries(agents.map(({ name, life, worst }) => [name, `${life}, ${worst}`]));
   }
 
-  /** Waits until every agent is ready and its binding in `wanted`; resolves with the milliseconds that took. */
+  /** Waits until every agent's binding is in `wanted`, for `bound` also until it is ready; resolves with the milliseconds that took. */
   async waitForBindings(wanted: string, options: { readonly timeoutMs: number }): Promise<number> {
     const started = performance.now();
     let last: Readonly<Record<string, string>> = {};
@@ -208,7 +208,10 @@ export class FleetWindow {
         async () => {
           last = await this.bindings();
           const states = Object.values(last);
-          return states.length > 0 && states.every((state) => state === `ready, ${wanted}`);
+          return (
+            states.length > 0 &&
+            states.every((state) => state.endsWith(`, ${wanted}`) && (wanted !== 'bound' || state.startsWith('ready')))
+          );
         },
         { ...options, everyMs: 50 },
       );
