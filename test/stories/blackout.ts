@@ -101,8 +101,6 @@ async function healedByReconnect(
   report: StoryReport,
 ): Promise<void> {
   const took = await window.waitForBindings('bound', { timeoutMs: times.backWithin });
-  const conversations = (all: Readonly<Record<string, Fingerprint>>): unknown =>
-    Object.entries(all).map(([name, { launch, pid, conversation }]) => [name, launch, pid, conversation]);
   deepStrictEqual(conversations(await fingerprints(window)), conversations(before));
   await window.waitForStatus(/2 bound/, { timeoutMs: 5_000 });
   for (const name of ['ada', 'bo']) await callWorks(window, name);
@@ -121,8 +119,6 @@ async function boundByNextCall(
   await nothingTyped(window);
   for (const name of ['ada', 'bo']) await callWorks(window, name);
   await window.waitForBindings('bound', { timeoutMs: times.backWithin });
-  const conversations = (all: Readonly<Record<string, Fingerprint>>): unknown =>
-    Object.entries(all).map(([name, { launch, pid, conversation }]) => [name, launch, pid, conversation]);
   deepStrictEqual(conversations(await fingerprints(window)), conversations(before));
   await window.waitForStatus(/2 bound/, { timeoutMs: 5_000 });
   await window.picture('bound-by-next-call');
@@ -158,6 +154,11 @@ async function fingerprints(window: FleetWindow): Promise<Readonly<Record<string
       ];
     }),
   );
+}
+
+/** Everything but the MCP session, which a client opens anew. */
+function conversations(all: Readonly<Record<string, Fingerprint>>): unknown {
+  return Object.entries(all).map(([name, { launch, pid, conversation }]) => [name, launch, pid, conversation]);
 }
 
 function seconds(milliseconds: number): string {
