@@ -67,17 +67,28 @@ function pickDirectory(folders: readonly DirectoryItem[]): Promise<DirectoryItem
   pick.ignoreFocusOut = true;
   pick.items = [...folders, browse];
   return new Promise((resolve) => {
+    let isAccepted = false;
+    let offered: string | undefined;
+    const takeActive = (): void => {
+      const [item] = pick.activeItems;
+      if (!isAccepted || item === undefined) return;
+      resolve(item);
+      pick.hide();
+    };
     pick.onDidChangeValue((value) => {
+      isAccepted = false;
       const typed = typedDirectory(value.trim());
+      // New items leave nothing active for a moment, in which an Enter would be lost.
+      if (typed === offered) return;
+      offered = typed;
       const item = { label: `$(arrow-right) Use ${typed ?? ''}`, alwaysShow: true };
       pick.items = typed === undefined ? [...folders, browse] : [{ ...item, directory: typed }, ...folders, browse];
     });
     pick.onDidAccept(() => {
-      const [item] = pick.activeItems;
-      if (item === undefined) return;
-      resolve(item);
-      pick.hide();
+      isAccepted = true;
+      takeActive();
     });
+    pick.onDidChangeActive(takeActive);
     pick.onDidHide(() => {
       resolve(undefined);
       pick.dispose();
