@@ -32,7 +32,7 @@ describe('the package', function () {
 
   it('gives a person a bound agent, its terminal and its end', async () => {
     const pictures = process.env['BOWLINE_PICTURES'];
-    const report = { say: () => undefined, ...(pictures !== undefined && { pictures }) };
+    const report = { say: () => undefined, lastLook: console.log, ...(pictures !== undefined && { pictures }) };
     await FleetWindow.play('2.1.332', report, useAsPerson, { vsix });
   });
 });

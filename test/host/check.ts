@@ -14,7 +14,7 @@ export async function runCheck({ directory, claudeVersion }: CheckOptions): Prom
     console.log(`${((performance.now() - started) / 1000).toFixed(1).padStart(6)} s  ${line}`);
   };
   try {
-    await blackout.run(claudeVersion, { say, pictures: directory });
+    await blackout.run(claudeVersion, { say, lastLook: console.log, pictures: directory });
     say(`ok: ${blackout.name}, claude ${claudeVersion}`);
     return 0;
   } catch (error) {

@@ -1,5 +1,6 @@
 import path from 'node:path';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
+import { waitFor } from '../harness/waitFor.ts';
 import { findChromium } from './setup.mjs';
 import type { HostServer } from './server.ts';
 
@@ -78,16 +79,32 @@ export async function openView(page: Page, title: string): Promise<void> {
   if (!/\bchecked\b/.test(classes)) await tab.click();
 }
 
+/** The box at the top of the window that commands ask in, the palette among them. */
+export function quickInput(page: Page): { readonly widget: Locator; readonly input: Locator; readonly rows: Locator } {
+  const widget = page.locator('.quick-input-widget');
+  return {
+    widget,
+    input: widget.locator('.quick-input-box input').first(),
+    rows: widget.locator('.quick-input-list .monaco-list-row'),
+  };
+}
+
 /** Runs a command by its palette title, for example `Bowline: Verify Binding`. Opens the palette anew if it closes. */
 export async function runCommand(page: Page, title: string): Promise<void> {
-  const input = page.locator('.quick-input-widget input.input, .quick-input-widget .quick-input-box input').first();
-  const row = page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first();
+  const { input, rows } = quickInput(page);
+  // Exact: the title of another command may begin with it.
+  const row = rows.filter({ has: page.getByText(title, { exact: true }) }).first();
+  const asked = `>${title}`;
   for (let tries = 3; ; tries -= 1) {
     try {
       await page.keyboard.press('F1');
       await input.waitFor({ state: 'visible', timeout: 20_000 });
-      await input.fill(`>${title}`, { timeout: 20_000 });
+      await input.fill(asked, { timeout: 20_000 });
       await row.click({ timeout: 20_000 });
+      // The palette takes a click by going away, or by asking what the command asks.
+      await waitFor(`the palette to take ${title}`, async () => {
+        return !(await input.isVisible()) || (await input.inputValue({ timeout: 1_000 })) !== asked;
+      });
       return;
     } catch (error) {
       if (tries === 1) throw error;

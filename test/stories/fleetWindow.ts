@@ -12,35 +12,29 @@ import type { ClaudeVersion } from '../harness/claude.ts';
 import { waitFor } from '../harness/waitFor.ts';
 import { type DemoExtension, type DemoFleet, prepareDemoFleet } from '../host/demoFleet.ts';
 import { type HostServer, startServer } from '../host/server.ts';
-import {
-  type Browser,
-  launchBrowser,
-  openView,
-  openWorkbench,
-  type Page,
-  runCommand,
-  statusText,
-} from '../host/workbench.ts';
+import { type Browser, launchBrowser, type Page } from '../host/workbench.ts';
+import { EditorWindow } from './editorWindow.ts';
+import { lastLook } from './lastLook.ts';
 
 const run = promisify(execFile);
 
 /** How a story tells what it does, and where it leaves pictures. */
 export interface StoryReport {
   say(line: string): void;
+  /** How everything looked when the story failed. */
+  lastLook(text: string): void;
   /** Absent: no pictures are kept. */
   readonly pictures?: string;
 }
 
 const rowsSchema = z.object({ agents: z.array(z.object({ name: z.string(), life: z.string(), worst: z.string() })) });
 
-/** Id of the status bar item in the page: publisher, extension, item. */
-const statusItem = 'bowline.bowline.fleet';
-
 /** A fleet of two agents on the real claude, watched in a real VS Code that can be closed and opened again. */
 export class FleetWindow {
   private server: HostServer | undefined;
   private browser: Browser | undefined;
-  private shown: Page | undefined;
+  /** The first one is what a story with one window means. */
+  private windows: readonly EditorWindow[] = [];
   private pictureCount = 0;
 
   private constructor(
@@ -65,9 +59,14 @@ export class FleetWindow {
     }
   }
 
+  get editor(): EditorWindow {
+    const [window] = this.windows;
+    if (window === undefined) throw new Error('the window is closed');
+    return window;
+  }
+
   get page(): Page {
-    if (this.shown === undefined) throw new Error('the window is closed');
-    return this.shown;
+    return this.editor.page;
   }
 
   get paths(): ReturnType<typeof statePaths> {
@@ -77,8 +76,15 @@ export class FleetWindow {
   async openEditor(): Promise<void> {
     this.server = await startServer({ ...this.fleet, mode: 'plain' });
     this.browser = await launchBrowser({ window: 'headless' });
-    this.shown = await openWorkbench(this.browser, this.server, { folder: this.fleet.workspace });
-    await openView(this.shown, 'Bowline');
+    await this.openAnother();
+  }
+
+  /** Opens one more window of the same VS Code, with an extension host of its own. */
+  async openAnother(): Promise<EditorWindow> {
+    if (this.browser === undefined || this.server === undefined) throw new Error('VS Code is closed');
+    const window = await EditorWindow.open(this.browser, this.server, this.fleet.workspace);
+    this.windows = [...this.windows, window];
+    return window;
   }
 
   /** Creates both agents as a person does: New Agent, a name, a folder of the workspace. */
@@ -88,23 +94,16 @@ export class FleetWindow {
 
   /** Creates one of the fleet's two agents. */
   async createAgent(name: string): Promise<void> {
-    const { page } = this;
-    await runCommand(page, 'Bowline: New Agent');
-    const title = page.locator('.quick-input-title');
-    await title.filter({ hasText: '1/2' }).waitFor({ timeout: 30_000 });
-    await page.keyboard.type(name);
-    await page.keyboard.press('Enter');
-    await title.filter({ hasText: '2/2' }).waitFor({ timeout: 10_000 });
-    await page.keyboard.type(name);
-    await page.keyboard.press('Enter');
-    await waitFor(`agent ${name}`, async () => name in (await this.bindings()), { timeoutMs: 15_000 });
+    await this.editor.answerNewAgent(name);
+    await waitFor(`agent ${name}`, async () => name in (await this.bindings()), { timeoutMs: 30_000 });
   }
 
   /** Ends VS Code as a closed laptop lid would: browser and server go, everything of Bowline's own stays. */
   async closeEditor(): Promise<void> {
     await this.browser?.close();
     await this.server?.dispose();
-    this.browser = this.server = this.shown = undefined;
+    this.browser = this.server = undefined;
+    this.windows = [];
   }
 
   async dispose(): Promise<void> {
@@ -112,17 +111,17 @@ export class FleetWindow {
     await this.fleet.dispose();
   }
 
-  /** The window as a picture, in the order of the story. */
-  async picture(name: string): Promise<void> {
+  /** The window, or another one, as a picture, in the order of the story. */
+  async picture(name: string, window = this.editor): Promise<void> {
     if (this.report.pictures === undefined) return;
     await mkdir(this.report.pictures, { recursive: true });
     this.pictureCount += 1;
     const file = path.join(this.report.pictures, `${String(this.pictureCount).padStart(2, '0')}-${name}.png`);
-    await this.page.screenshot({ path: file });
+    await window.page.screenshot({ path: file });
     this.report.say(`picture ${path.basename(file)}`);
   }
 
-  /** Runs a story in a window of its own; where it fails, the last look of the window is kept, too. */
+  /** Runs a story in a window of its own; where it fails, the last look of everything is kept, too. */
   static async play(
     version: ClaudeVersion,
     report: StoryReport,
@@ -133,7 +132,8 @@ export class FleetWindow {
     try {
       await story(window);
     } catch (error) {
-      if (window.shown !== undefined) await window.picture('failed');
+      for (const shown of window.windows) await window.picture('failed', shown).catch(() => undefined);
+      report.lastLook(await lastLook(window.windows, window.fleet, window.paths));
       throw error;
     } finally {
       await window.dispose();
@@ -142,44 +142,16 @@ export class FleetWindow {
 
   /** Text of the status bar item. */
   status(): Promise<string> {
-    return statusText(this.page, statusItem);
+    return this.editor.status();
   }
 
-  async waitForStatus(text: RegExp, options: { readonly timeoutMs: number }): Promise<string> {
-    let last = '';
-    try {
-      return await waitFor(
-        `status bar ${String(text)}`,
-        async () => {
-          last = await this.status();
-          return text.test(last) ? last : undefined;
-        },
-        { ...options, everyMs: 100 },
-      );
-    } catch (error) {
-      throw new Error(`the status bar says "${last}", not ${String(text)}`, { cause: error });
-    }
+  waitForStatus(text: RegExp, options: { readonly timeoutMs: number }): Promise<string> {
+    return this.editor.waitForStatus(text, options);
   }
 
   /** Waits until the Binding Health view shows a text. */
-  async waitForHealthText(text: RegExp, options: { readonly timeoutMs: number }): Promise<void> {
-    let last = '';
-    try {
-      await waitFor(
-        `Binding Health ${String(text)}`,
-        async () => {
-          for (const frame of this.page.frames()) {
-            if (!frame.url().includes('fake.html')) continue;
-            last = await frame.locator('body').innerText({ timeout: 1_000 });
-            if (text.test(last)) return true;
-          }
-          return false;
-        },
-        { ...options, everyMs: 200 },
-      );
-    } catch (error) {
-      throw new Error(`Binding Health does not show ${String(text)} but:\n${last}`, { cause: error });
-    }
+  waitForHealthText(text: RegExp, options: { readonly timeoutMs: number }): Promise<void> {
+    return this.editor.waitForHealthText(text, options);
   }
 
   async agent(name: string): Promise<Agent> {

@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { claudeVersions } from '../harness/claude.ts';
 import { waitFor } from '../harness/waitFor.ts';
-import { notification, runCommand } from '../host/workbench.ts';
+import { notification } from '../host/workbench.ts';
 import { FleetWindow } from './fleetWindow.ts';
 import type { Story } from './story.ts';
 
@@ -16,12 +16,12 @@ export const restarts: Story = {
       await window.callTool('ada', 'whoami', { timeoutMs: 30_000 });
       await window.waitForActivity('ada', 'idle', { timeoutMs: 15_000 });
       const conversation = (await window.agent('ada')).session?.id;
-      await choose(window, 'Bowline: Restart', 'ada');
+      await window.editor.runFor('ada', 'Bowline: Restart');
       await launches(window, 2);
       deepStrictEqual((await window.agent('ada')).session?.id, conversation);
       report.say('restart: same conversation');
 
-      await choose(window, 'Bowline: Force Fresh Restart', 'ada');
+      await window.editor.runFor('ada', 'Bowline: Force Fresh Restart');
       const refusal = await notification(window.page, 'context');
       ok(/saved no context|missing context/i.test(refusal), `the refusal must say why, not: ${refusal}`);
       await window.picture('guard');
@@ -30,7 +30,7 @@ export const restarts: Story = {
 
       await window.callTool('ada', 'save_my_context {"context":"half way through"}', { timeoutMs: 30_000 });
       await window.waitForActivity('ada', 'idle', { timeoutMs: 15_000 });
-      await choose(window, 'Bowline: Force Fresh Restart', 'ada');
+      await window.editor.runFor('ada', 'Bowline: Force Fresh Restart');
       await launches(window, 3);
       const fresh = await window.agent('ada');
       ok(fresh.session?.id !== conversation, 'a fresh start has a new conversation');
@@ -39,14 +39,6 @@ export const restarts: Story = {
       report.say('after a save: new conversation, saved context there');
     }),
 };
-
-/** Runs a palette command and picks the agent that it asks for. */
-async function choose(window: FleetWindow, command: string, agent: string): Promise<void> {
-  await runCommand(window.page, command);
-  const row = window.page.locator('.quick-input-list .monaco-list-row', { hasText: agent }).first();
-  await row.waitFor({ timeout: 10_000 });
-  await row.click();
-}
 
 /** Waits until ada's n-th launch is bound. */
 async function launches(window: FleetWindow, count: number): Promise<void> {

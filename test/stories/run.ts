@@ -35,8 +35,10 @@ async function main(): Promise<number> {
 async function play(story: Story, version: ClaudeVersion, pictures: string | undefined): Promise<boolean> {
   const started = performance.now();
   const lines: string[] = [];
+  let look = '';
   const report: StoryReport = {
     say: (line) => lines.push(line),
+    lastLook: (text) => (look = text),
     ...(pictures !== undefined && {
       pictures: path.join(pictures, `${story.name.replace(/[^a-z0-9]+/gi, '-')}-${version}`),
     }),
@@ -52,6 +54,7 @@ async function play(story: Story, version: ClaudeVersion, pictures: string | und
   if (problem === undefined) return true;
   for (const line of lines) console.log(`        ${line}`);
   console.log(problem);
+  console.log(look);
   return false;
 }
 
