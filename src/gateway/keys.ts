@@ -1,9 +1,11 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
+import * as z from 'zod';
 import type { Log } from '../base/log.ts';
 import { agentNamePattern } from '../core/fleet/names.ts';
-import { ensurePrivateDirectory, readTextFile, writeFileAtomic } from '../node/files.ts';
+import { ensurePrivateDirectory, readJsonFile, readTextFile, writeFileAtomic } from '../node/files.ts';
 import type { StatePaths } from '../node/statePaths.ts';
+import { bearerToken } from './http/checks.ts';
 import type { AgentKeys } from './ports.ts';
 
 interface KnownKey {
@@ -14,6 +16,10 @@ interface KnownKey {
 /** 32 random bytes in base64url. */
 const keyPattern = /^[A-Za-z0-9_-]{43}$/;
 
+/** What `LaunchFiles` writes, as far as it is read here. */
+const mcpConfigSchema = z.object({ mcpServers: z.record(z.string(), z.unknown()) });
+const entrySchema = z.object({ headers: z.object({ 'X-Agent-Name': z.string(), Authorization: z.string() }) });
+
 /** The agents' keys in their files. All are in memory: a key is judged without waiting for the disk. */
 export class AgentKeyFiles implements AgentKeys {
   private readonly known = new Map<string, KnownKey>();
@@ -22,16 +28,22 @@ export class AgentKeyFiles implements AgentKeys {
 
   private constructor(private readonly paths: StatePaths) {}
 
-  /** Reads the keys of all agents. A damaged one is left out: its agent gets a new one at its next launch. */
+  /**
+   * Reads the keys of all agents. One that is lost or damaged is taken from the configuration that its process was
+   * started with, so that a running agent is not locked out; without that, the agent gets a new one at its next launch.
+   */
   static async load(paths: StatePaths, log: Log): Promise<AgentKeyFiles> {
     const keys = new AgentKeyFiles(paths);
     const names = (await readdir(paths.agents)).filter((name) => agentNamePattern.test(name));
     await Promise.all(
       names.map(async (name) => {
         const text = (await readTextFile(paths.agent(name).key))?.trim();
-        if (text === undefined) return;
-        if (keyPattern.test(text)) keys.remember(name, text);
-        else log.warn('the key file of an agent is damaged; it gets a new key at its next launch', { agent: name });
+        if (text !== undefined && keyPattern.test(text)) keys.remember(name, text);
+        else if (await keys.recover(name))
+          log.warn('the key file of an agent was lost; written again', { agent: name });
+        else if (text !== undefined) {
+          log.warn('the key file of an agent is damaged; it gets a new key at its next launch', { agent: name });
+        }
       }),
     );
     return keys;
@@ -77,11 +89,30 @@ export class AgentKeyFiles implements AgentKeys {
 
   private async make(name: string): Promise<string> {
     const key = randomBytes(32).toString('base64url');
+    await this.write(name, key);
+    return key;
+  }
+
+  /** Whether the agent's own configuration (Bowline wrote it, mode 0600) still has its key. */
+  private async recover(name: string): Promise<boolean> {
+    const file = await readJsonFile(this.paths.agent(name).mcpConfig, mcpConfigSchema);
+    if (file.kind !== 'ok') return false;
+    for (const entry of Object.values(file.value.mcpServers)) {
+      const { success, data } = entrySchema.safeParse(entry);
+      const key =
+        success && data.headers['X-Agent-Name'] === name ? bearerToken(data.headers.Authorization) : undefined;
+      if (key === undefined || !keyPattern.test(key)) continue;
+      await this.write(name, key);
+      return true;
+    }
+    return false;
+  }
+
+  private async write(name: string, key: string): Promise<void> {
     const files = this.paths.agent(name);
     await ensurePrivateDirectory(files.directory);
     await writeFileAtomic(files.key, `${key}\n`);
     this.remember(name, key);
-    return key;
   }
 
   private remember(name: string, key: string): void {

@@ -1,9 +1,10 @@
-import { copyFile, link, rename, rm } from 'node:fs/promises';
+import { copyFile, link, readdir, rename, rm } from 'node:fs/promises';
 import * as z from 'zod';
 import { BowlineError, messageOf } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
+import { agentNamePattern } from '../core/fleet/names.ts';
 import { emptyFleet, type FleetState, type Notice } from '../core/fleet/state.ts';
-import { quarantine, readTextFile, writeFileAtomic } from '../node/files.ts';
+import { type JsonFile, quarantine, readJsonFile, writeFileAtomic } from '../node/files.ts';
 import type { StatePaths } from '../node/statePaths.ts';
 import { fleetStateSchema } from '../protocol/fleetState.ts';
 
@@ -12,12 +13,6 @@ export interface LoadedState {
   readonly state: FleetState;
   readonly notices: readonly Omit<Notice, 'at'>[];
 }
-
-type Reading =
-  | { readonly kind: 'ok'; readonly state: FleetState }
-  | { readonly kind: 'missing' }
-  /** `value`: what could be read as JSON at all. */
-  | { readonly kind: 'damaged'; readonly reason: string; readonly value?: unknown };
 
 const formatSchema = z.object({ format: z.number() });
 
@@ -33,13 +28,13 @@ export function previousStatePath(paths: StatePaths): string {
  */
 export async function loadState(paths: StatePaths, log: Log): Promise<LoadedState> {
   const reading = await read(paths.state);
-  if (reading.kind === 'ok') return { state: reading.state, notices: [] };
+  if (reading.kind === 'ok') return { state: reading.value, notices: [] };
   const former = await read(previousStatePath(paths));
   if (reading.kind === 'missing') {
-    if (former.kind !== 'ok') return { state: emptyFleet, notices: [] };
+    if (former.kind !== 'ok') return { state: emptyFleet, notices: await lossNotices(paths) };
     log.warn('the state file is missing; using the one before it');
     const sentence = 'The state file was missing. Bowline uses the one before it; the latest changes are lost.';
-    return { state: former.state, notices: [{ code: 'state-missing', sentence, severity: 'warning' }] };
+    return { state: former.value, notices: [{ code: 'state-missing', sentence, severity: 'warning' }] };
   }
   const kept = await quarantine(paths.state);
   log.error('the state file is damaged', { reason: reading.reason, kept });
@@ -52,19 +47,34 @@ export async function loadState(paths: StatePaths, log: Log): Promise<LoadedStat
   ];
   if (former.kind === 'ok') {
     return {
-      state: former.state,
+      state: former.value,
       notices: notice('Bowline uses the state before it; check the agents that changed last.'),
     };
   }
   const picked = pick(reading.value) ?? (former.kind === 'damaged' ? pick(former.value) : undefined);
   if (picked === undefined) {
-    return { state: emptyFleet, notices: notice('No earlier state can be read: create the agents again.') };
+    return {
+      state: emptyFleet,
+      notices: notice('No earlier state can be read. What runs goes on and is not touched: create the agents again.'),
+    };
   }
   log.warn('picked what is whole out of a damaged state', { dropped: picked.dropped });
   return {
     state: picked.state,
     notices: notice(`What could be read is used; ${picked.dropped} damaged parts are missing.`),
   };
+}
+
+/** Nothing at the first start; where agents have files, their record was lost, and an empty fleet must say so. */
+async function lossNotices(paths: StatePaths): Promise<LoadedState['notices']> {
+  const names = (await readdir(paths.agents).catch(() => [])).filter((name) => agentNamePattern.test(name)).sort();
+  if (names.length === 0) return [];
+  const shown = names.slice(0, 20).join(', ') + (names.length > 20 ? ', ...' : '');
+  const sentence =
+    'The state file and the one before it are gone, so Bowline has no record of its agents. ' +
+    `Files of ${shown} are still there. What runs goes on and is not touched: create the agents again; ` +
+    'where one still runs, Bowline says how to reach it.';
+  return [{ code: 'state-missing', sentence, severity: 'error' }];
 }
 
 /** Replaces the state file durably and keeps the one that it replaces. */
@@ -90,37 +100,29 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
-async function read(path: string): Promise<Reading> {
-  let text: string | undefined;
+async function read(path: string): Promise<JsonFile<FleetState>> {
   try {
-    text = await readTextFile(path);
+    return await readJsonFile(path, fleetStateSchema, (value) => {
+      refuseNewer(path, value);
+    });
   } catch (error) {
+    if (error instanceof BowlineError) throw error;
     throw new BowlineError(
       'state-unreadable',
       `Bowline cannot read ${path} (${messageOf(error)}). Make it readable for this user and try again.`,
       { cause: error },
     );
   }
-  if (text === undefined) return { kind: 'missing' };
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return { kind: 'damaged', reason: text === '' ? 'empty file' : 'not JSON' };
-  }
-  const format = formatSchema.safeParse(value);
-  if (format.success && format.data.format > emptyFleet.format) {
-    throw new BowlineError(
-      'state-unreadable',
-      `${path} was written by a newer Bowline (format ${format.data.format}, this one knows ${emptyFleet.format}). ` +
-        'Update Bowline; nothing was changed.',
-    );
-  }
-  const parsed = fleetStateSchema.safeParse(value);
-  if (parsed.success) return { kind: 'ok', state: parsed.data };
-  const issue = parsed.error.issues[0];
-  const reason = issue === undefined ? 'wrong shape' : `${issue.path.join('.') || 'root'}: ${issue.message}`;
-  return { kind: 'damaged', reason, value };
+}
+
+function refuseNewer(path: string, value: unknown): void {
+  const reading = formatSchema.safeParse(value);
+  if (!reading.success || reading.data.format <= emptyFleet.format) return;
+  throw new BowlineError(
+    'state-unreadable',
+    `${path} was written by a newer Bowline (format ${reading.data.format}, this one knows ${emptyFleet.format}). ` +
+      'Update Bowline; nothing was changed.',
+  );
 }
 
 const looseSchema = z.object({

@@ -8,7 +8,8 @@ import { BowlineError, messageOf } from '../base/errors.ts';
 export type JsonFile<T> =
   | { readonly kind: 'ok'; readonly value: T }
   | { readonly kind: 'missing' }
-  | { readonly kind: 'damaged'; readonly reason: string };
+  /** `value`: what was read, if it is JSON at all. */
+  | { readonly kind: 'damaged'; readonly reason: string; readonly value?: unknown };
 
 /**
  * Replaces `path` so that a reader, and a machine that loses power, sees the old content or the new, never a part:
@@ -59,8 +60,15 @@ export async function readTextFile(path: string): Promise<string | undefined> {
   }
 }
 
-/** Reads a JSON file through `schema`. Rejects only when the file cannot be read at all (EACCES, EISDIR ...). */
-export async function readJsonFile<T>(path: string, schema: z.ZodType<T>): Promise<JsonFile<T>> {
+/**
+ * Reads a JSON file through `schema`. `inspect` sees the parsed value before the schema does, and may throw.
+ * Rejects with that, or when the file cannot be read at all (EACCES, EISDIR ...).
+ */
+export async function readJsonFile<T>(
+  path: string,
+  schema: z.ZodType<T>,
+  inspect?: (value: unknown) => void,
+): Promise<JsonFile<T>> {
   const text = await readTextFile(path);
   if (text === undefined) return { kind: 'missing' };
   let value: unknown;
@@ -70,10 +78,12 @@ export async function readJsonFile<T>(path: string, schema: z.ZodType<T>): Promi
     // The parser's message quotes the text, which may be a secret.
     return { kind: 'damaged', reason: text === '' ? 'empty file' : 'not JSON' };
   }
+  inspect?.(value);
   const parsed = schema.safeParse(value);
   if (parsed.success) return { kind: 'ok', value: parsed.data };
   const issue = parsed.error.issues[0];
-  return { kind: 'damaged', reason: issue ? `${issue.path.join('.') || 'root'}: ${issue.message}` : 'wrong shape' };
+  const reason = issue === undefined ? 'wrong shape' : `${issue.path.join('.') || 'root'}: ${issue.message}`;
+  return { kind: 'damaged', reason, value };
 }
 
 /** Moves a damaged file out of the way, never over an earlier one, and resolves with its new path. */

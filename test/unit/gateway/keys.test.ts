@@ -62,6 +62,46 @@ describe('AgentKeyFiles', () => {
     assert.deepStrictEqual(readFileSync(paths.agent('ada').key, 'utf8'), `${key}\n`);
   });
 
+  for (const [name, lost] of [
+    [
+      'lost',
+      (path: string) => {
+        rmSync(path);
+      },
+    ],
+    [
+      'damaged',
+      (path: string) => {
+        writeFileSync(path, 'short\n');
+      },
+    ],
+  ] as const) {
+    it(`brings a key whose file is ${name} back from the configuration that the process was started with`, async () => {
+      const key = await (await AgentKeyFiles.load(paths, silentLog)).keyOf('ada');
+      const headers = { 'X-Agent-Name': 'ada', Authorization: `Bearer ${key}` };
+      const entry = { type: 'http', url: 'http://127.0.0.1:1/mcp/bowline-self', headers };
+      writeFileSync(paths.agent('ada').mcpConfig, JSON.stringify({ mcpServers: { 'bowline-self': entry } }));
+      lost(paths.agent('ada').key);
+      const later = await AgentKeyFiles.load(paths, silentLog);
+      assert.deepStrictEqual(
+        [later.ownerOf(key), await later.keyOf('ada'), readFileSync(paths.agent('ada').key, 'utf8')],
+        ['ada', key, `${key}\n`],
+      );
+    });
+  }
+
+  it('takes no key out of a configuration that is damaged, or of another agent', async () => {
+    const key = await (await AgentKeyFiles.load(paths, silentLog)).keyOf('ada');
+    rmSync(paths.agent('ada').key);
+    const headers = { 'X-Agent-Name': 'bo', Authorization: `Bearer ${key}` };
+    const owners: unknown[] = [];
+    for (const text of ['{', '{}', JSON.stringify({ mcpServers: { own: { command: 'x' }, bo: { headers } } })]) {
+      writeFileSync(paths.agent('ada').mcpConfig, text);
+      owners.push((await AgentKeyFiles.load(paths, silentLog)).ownerOf(key));
+    }
+    assert.deepStrictEqual(owners, [undefined, undefined, undefined]);
+  });
+
   it('gives an agent with a damaged key file a new key', async () => {
     mkdirSync(paths.agent('ada').directory);
     writeFileSync(paths.agent('ada').key, 'short\n');

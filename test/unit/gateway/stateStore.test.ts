@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLog } from '../../../src/base/log.ts';
@@ -99,6 +99,22 @@ describe('state store', () => {
     assert.deepStrictEqual(
       { agents, codes, kept: quarantined().length },
       { agents: [], codes: ['state-damaged'], kept: 1 },
+    );
+  });
+
+  it('says so when both files are gone though agents have files, and names them', async () => {
+    for (const name of ['bo', 'ada', 'not a name']) mkdirSync(join(paths.agents, name), { recursive: true });
+    const { agents, codes, sentences } = await load();
+    assert.deepStrictEqual(
+      { agents, codes, sentences },
+      {
+        agents: [],
+        codes: ['state-missing'],
+        sentences:
+          'The state file and the one before it are gone, so Bowline has no record of its agents. ' +
+          'Files of ada, bo are still there. What runs goes on and is not touched: create the agents again; ' +
+          'where one still runs, Bowline says how to reach it.',
+      },
     );
   });
 

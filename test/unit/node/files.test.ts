@@ -96,9 +96,13 @@ describe('files', () => {
         { kind: 'damaged', reason: 'empty file' },
         { kind: 'damaged', reason: 'not JSON' },
         { kind: 'damaged', reason: 'not JSON' },
-        { kind: 'damaged', reason: 'key: Invalid input: expected string, received number' },
+        { kind: 'damaged', reason: 'key: Invalid input: expected string, received number', value: { key: 5 } },
       ],
     );
+    const refusing = readJsonFile(join(directory, 'x.json'), schema, (value) => {
+      throw new Error(`seen before the schema: ${JSON.stringify(value)}`);
+    });
+    await assert.rejects(refusing, { message: 'seen before the schema: {"key":5}' });
     await assert.rejects(readJsonFile(directory, schema), { code: 'EISDIR' });
   });
 
