@@ -15,7 +15,6 @@ import { createHash, randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import * as net from 'node:net';
 import { join } from 'node:path';
-import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads';
 
 /** What node:cluster uses to bind without accepting. Undocumented: a test pins it. */
 interface ServerHandle {
@@ -23,6 +22,9 @@ interface ServerHandle {
   getsockname(out: { port?: number }): number;
   listen(backlog: number): number;
   close(): void;
+}
+function isServerHandle(value: unknown): value is ServerHandle {
+  return typeof value === 'object' && value !== null && 'fd' in value && typeof value.fd === 'number' && value.fd >= 0;
 }
 declare module 'net' {
   function _createServerHandle(address: string, port: number, addressType: 4): ServerHandle | number;
@@ -37,6 +39,8 @@ interface HolderRecord extends Identity {
   readonly child?: Identity;
 }
 
+/** Instead of a state directory: the process that only listens, see {@link listen}. */
+const listenerRole = '--listen';
 const siblingMs = 2000;
 const orphanMs = 1000;
 const lateTickMs = 3000;
@@ -50,7 +54,7 @@ class Holder {
   private readonly startedAt = Date.now();
   private readonly file: string;
   private port = 0;
-  private socket = -1;
+  private socket: ServerHandle | undefined;
   private portTaken: number | undefined;
   private child: ChildProcess | undefined;
   private lastExit: string | undefined;
@@ -104,7 +108,7 @@ class Holder {
     const output = openLog(join(this.directory, 'log'), 'gateway.out');
     const started = performance.now();
     const child = spawn(process.execPath, [this.gateway], {
-      stdio: ['ignore', output, output, this.socket, 'ipc'],
+      stdio: ['ignore', output, output, this.socket?.fd, 'ipc'],
       env: {
         ...process.env,
         BOWLINE_HOME: this.directory,
@@ -240,26 +244,35 @@ class Holder {
 
 /**
  * Only a listening socket excludes others (libuv sets SO_REUSEADDR, so two processes can bind one port), but the event
- * loop of a listening handle accepts. So the handle lives in a thread whose loop never turns again.
- * Resolves with the descriptor, or undefined when the port is in use.
+ * loop of whoever lets a handle listen accepts. So another process does, and is gone before its loop turns: here the
+ * handle comes in as node:cluster sends it, and this loop knows nothing of its listening.
+ * Resolves with undefined when the port is in use.
  */
-async function listen(port: number): Promise<number | undefined> {
+async function listen(port: number): Promise<ServerHandle | undefined> {
   const probe = bind(port);
   if (!probe) return undefined;
   probe.close();
-  const thread = new Worker(__filename, { workerData: port });
-  thread.unref();
-  const descriptor = await new Promise<unknown>((resolve, reject) => {
-    thread.once('message', resolve).once('error', reject);
+  const listener = spawn(process.execPath, [__filename, listenerRole, String(port)], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
-  return typeof descriptor === 'number' && descriptor >= 0 ? descriptor : undefined;
+  return new Promise((resolve, reject) => {
+    listener.once('error', reject);
+    listener.once('message', (_message, handle: unknown) => {
+      resolve(isServerHandle(handle) ? handle : undefined);
+    });
+    listener.once('close', () => {
+      resolve(undefined);
+    });
+  });
 }
 
-function listenInThisThread(port: number): void {
+/** Sends and ends in one turn of the loop: it never accepts. */
+function listenForHolder(port: number): never {
   const handle = bind(port);
-  const listens = handle?.listen(511) === 0;
-  parentPort?.postMessage(listens ? handle.fd : -1);
-  if (listens) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  // A raw handle is undocumented here, too.
+  const send: unknown = Reflect.get(process, 'send');
+  if (typeof send === 'function' && handle?.listen(511) === 0) Reflect.apply(send, process, ['listens', handle]);
+  process.exit(0);
 }
 
 /** Binds 127.0.0.1:port. libuv tells late that a port is in use; until then the handle has no address. */
@@ -356,10 +369,10 @@ function sleep(milliseconds: number): Promise<unknown> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
-if (!isMainThread) {
-  listenInThisThread(Number(workerData));
+const [, , directory, gateway, limit] = process.argv;
+if (directory === listenerRole) {
+  listenForHolder(Number(gateway));
 } else {
-  const [, , directory, gateway, limit] = process.argv;
   if (directory === undefined || gateway === undefined) {
     say('usage: holder.js <stateDirectory> <gatewayProgram>');
     process.exit(2);
