@@ -324,6 +324,11 @@ export function liveLaunchIds(agent: Agent): readonly string[] {
   return [current, ending].filter((launch) => launch !== undefined).map((launch) => launch.id);
 }
 
+/** Ids of the launches that are on record: those whose process may be alive, and the last ones that ended. */
+export function knownLaunchIds(agent: Agent): readonly string[] {
+  return [...liveLaunchIds(agent), ...agent.launches.map(({ launch }) => launch.id)];
+}
+
 /** Names of the endpoints that this agent is given. */
 export function enabledServers(agent: Agent): readonly string[] {
   return Object.entries(agent.configuration.servers)

@@ -1,5 +1,7 @@
 import { Sequencer } from '../../base/async.ts';
 import { BowlineError, messageOf } from '../../base/errors.ts';
+import { shellLine } from '../../core/claude/shellLine.ts';
+import { knownLaunchIds } from '../../core/fleet/state.ts';
 import { Emitter } from '../../base/events.ts';
 import { DisposableObject } from '../../base/lifecycle.ts';
 import type { Log } from '../../base/log.ts';
@@ -184,7 +186,9 @@ export class Hands extends DisposableObject {
     const argv = [program, ...task.arguments];
     // Before anything is ended: a launch that cannot start leaves the former process alone.
     await checkProgram({ directory, argv, environment });
-    const former = panes.find((pane) => pane.sessionName === name);
+    const inSession = panes.filter((pane) => pane.sessionName === name);
+    const former = inSession.find((pane) => this.isOf(name, pane)) ?? inSession[0];
+    if (former !== undefined && !this.isOf(name, former)) throw this.stranger(former);
     if (former !== undefined) await endProcess(former);
     signal.throwIfAborted();
     const pane =
@@ -210,11 +214,31 @@ export class Hands extends DisposableObject {
     if (presence.kind === 'running') {
       await this.tmux.connect();
       const panes = await this.tmux.listPanes();
-      for (const pane of panes.filter(({ sessionName }) => sessionName === task.name)) await this.remove(pane);
+      for (const pane of panes) {
+        if (pane.sessionName === task.name && this.isOf(task.name, pane)) await this.remove(pane);
+      }
     }
     const { name, launchId } = task;
     const exit = { how: 'gone', reading: 'other', detail: 'stopped' } as const;
     this.report([{ at: this.now(), kind: 'process ended', name, launchId, exit }]);
+  }
+
+  /** Whether the pane may be ended for this agent: nothing lives in it, or one of the agent's own launches does. */
+  private isOf(name: string, pane: PaneInfo): boolean {
+    const agent = this.options.fleet().agents[name];
+    return pane.dead || (agent !== undefined && knownLaunchIds(agent).includes(pane.launchId));
+  }
+
+  /** The record of it was lost, or a person started it. It may hold work, so that only a person may end it. */
+  private stranger(pane: PaneInfo): BowlineError {
+    const { socketPath } = this.tmux.server;
+    const tmux = `tmux -S ${/^[\w/.-]+$/.test(socketPath) ? socketPath : shellLine([socketPath])}`;
+    return new BowlineError(
+      'launch-refused',
+      `A process that Bowline has no record of (${pane.pid}) runs in the tmux session ${pane.sessionName}; it was not touched. ` +
+        `See it: ${tmux} attach -t ${pane.sessionName}. End it there, or so: ${tmux} kill-session -t ${pane.sessionName}. ` +
+        'Then use Resume.',
+    );
   }
 
   private async remove(pane: PaneInfo): Promise<void> {

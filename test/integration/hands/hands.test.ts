@@ -73,6 +73,30 @@ describe('hands', function () {
     deepStrictEqual(stdout, '_bowline\n');
   });
 
+  it('never ends a process that it has no record of: a launch is refused with the way on, a removal leaves it', async () => {
+    const pid = await pidOf();
+    const identity = await processIdentity(pid);
+    // Both state files are lost, and the agent is created anew.
+    story = new FleetStory().create().request('ada', { id: 'ada.9' });
+    hands.setTasks([{ ...task, id: 'launch:ada.9', launchId: 'ada.9' }]);
+    await waitFor('the refusal', () => life() === 'blocked');
+    const { life: blocked } = story.agent();
+    const tmux = `tmux -S ${path.join(root, 'state', 'fleet.sock')}`;
+    deepStrictEqual(blocked.kind === 'blocked' && [blocked.reason, blocked.detail], [
+      'launch refused',
+      `A process that Bowline has no record of (${pid}) runs in the tmux session ada; it was not touched. ` +
+        `See it: ${tmux} attach -t ada. End it there, or so: ${tmux} kill-session -t ada. Then use Resume.`,
+    ]);
+    story.tell({ kind: 'stop requested', name: 'ada', reason: 'released', then: 'remove' });
+    hands.setTasks([{ kind: 'end', id: 'end:ada.9', name: 'ada', launchId: 'ada.9' }]);
+    await waitFor('the removal', () => story.state.agents['ada'] === undefined);
+    deepStrictEqual(identity && (await isSameProcess(identity)), 'alive');
+    story.create().request('ada', { id: 'ada.10' });
+    await run('/bin/sh', ['-c', `${tmux} kill-session -t ada`]);
+    hands.setTasks([{ ...task, id: 'launch:ada.10', launchId: 'ada.10' }]);
+    await waitFor('the launch', () => life() === 'running');
+  });
+
   const faults: readonly (readonly [string, Partial<LaunchTask>, RegExp])[] = [
     ['the directory is gone', { directory: '/nowhere/at/all' }, /directory \/nowhere\/at\/all does not exist/],
     ['a variable has no valid name', { environment: { 'no name': '1' } }, /"no name" cannot be the name/],
