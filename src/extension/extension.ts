@@ -7,7 +7,6 @@ import { messageOf } from '../base/errors.ts';
 import { DisposableStore } from '../base/lifecycle.ts';
 import type { Connection, FleetView } from '../core/fleet/select.ts';
 import type { FleetState } from '../core/fleet/state.ts';
-import { exists } from '../node/files.ts';
 import { ensureHolder } from '../node/gatewayLauncher.ts';
 import { Hands } from '../node/hands/hands.ts';
 import { installPrograms } from '../node/programs.ts';
@@ -20,6 +19,7 @@ import { Attention } from './attention.ts';
 import { BindingHealthView } from './bindingHealthView.ts';
 import { CommandTable } from './commands/commandTable.ts';
 import { FleetPresenter } from './fleetPresenter.ts';
+import { FleetWatch } from './fleetWatch.ts';
 import { GatewayClient } from './gatewayClient.ts';
 import { HandsHost } from './handsHost.ts';
 import { ChannelLog } from './log.ts';
@@ -131,8 +131,13 @@ export async function activate(context: vscode.ExtensionContext): Promise<Bowlin
     }),
   );
 
-  // The directory is made by the first command that needs a gateway.
-  if (await exists(paths.directory)) client.start();
+  // The directory is made by the first command that needs a gateway, in this window or another.
+  const watch = store.add(
+    new FleetWatch(paths.directory, () => {
+      client.start();
+    }),
+  );
+  await watch.look();
   return {
     window,
     get state() {
