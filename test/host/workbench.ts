@@ -67,7 +67,7 @@ export async function openWorkbench(browser: Browser, server: HostServer, option
   await options.prepare?.(page);
   // On a busy machine the last of its files can take longer than Playwright's 30 s; the workbench is what counts.
   await page.goto(workbenchUrl(server, options), { waitUntil: 'commit', timeout: 60_000 });
-  await page.waitForSelector('.monaco-workbench', { timeout: 60_000 });
+  await page.waitForSelector('.monaco-workbench', { timeout: 120_000 });
   return page;
 }
 
