@@ -17,6 +17,7 @@ export type ErrorCode =
   | 'gateway-away'
   | 'gateway-cannot-start'
   | 'state-unreadable'
+  | 'takeover-refused'
   | 'cancelled'
   | 'internal';
 

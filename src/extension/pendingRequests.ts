@@ -25,6 +25,7 @@ const codes: Readonly<Record<ErrorCode, true>> = {
   'gateway-away': true,
   'gateway-cannot-start': true,
   'state-unreadable': true,
+  'takeover-refused': true,
   cancelled: true,
   internal: true,
 };

@@ -1,9 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod';
 import { BowlineError, type ErrorCode, messageOf } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
-import { select } from '../core/fleet/select.ts';
+import { promptViews } from '../core/fleet/promptView.ts';
+import { type AgentRow, select } from '../core/fleet/select.ts';
 import { type Command, commandSchema } from '../protocol/commands.ts';
+import { promptIdSchema } from '../protocol/schema.ts';
 import type { Commands } from './commands.ts';
 import type { EventStreams } from './eventStreams.ts';
 import type { FleetService } from './fleetService.ts';
@@ -17,6 +20,8 @@ export interface AdminApiOptions {
   readonly fleet: FleetService;
   readonly commands: Commands;
   readonly events: EventStreams;
+  /** Lets another installed version take over; see `HandOver.request`. */
+  readonly handOver: (version: string) => Promise<void>;
   readonly clock: Clock;
   readonly log: Log;
   /** Bearer token of the endpoint file. */
@@ -37,6 +42,7 @@ const statuses: Readonly<Partial<Record<ErrorCode, number>>> = {
   'already-running': 409,
   'guard-blocked': 409,
   'launch-refused': 409,
+  'takeover-refused': 409,
 };
 
 const restartSchema = z.object({
@@ -44,6 +50,10 @@ const restartSchema = z.object({
   bypassGuard: z.boolean().default(false),
   reason: z.string().max(1_000).exactOptional(),
 });
+const takeoverSchema = z.object({ version: z.string().max(200) });
+const promptSchema = z.object({ text: z.string(), id: promptIdSchema.exactOptional() });
+const promptNameSchema = z.object({ id: promptIdSchema });
+const saveSchema = z.object({ mode: z.enum(['resume', 'fresh']).default('fresh'), id: promptIdSchema.exactOptional() });
 const reconnectSchema = z.object({ server: z.string().max(100) });
 
 /** The HTTP API for scripts. Every route but `/health` wants the bearer token; errors are `{error: {code, sentence}}`. */
@@ -98,6 +108,14 @@ export class AdminApi {
       }
       fleet.report({ at: clock(), kind: 'host resumed' });
       sendEmpty(response, 204);
+    } else if (url.pathname === '/takeover') {
+      if (method !== 'POST') {
+        refuseMethod(response, 'POST');
+        return;
+      }
+      const { version } = readAs(takeoverSchema, await bodyOf(request));
+      await this.options.handOver(version);
+      sendEmpty(response, 202);
     } else {
       sendError(response, 404, 'unknown-route', `The gateway has no ${url.pathname.slice(0, 200)}.`);
     }
@@ -124,17 +142,39 @@ export class AdminApi {
   ): Promise<void> {
     if (action === undefined && method === 'GET') {
       const { agents } = this.options.fleet.state;
-      const row = this.view().agents.find((one) => one.name === name);
-      if (row === undefined) throw new BowlineError('unknown-agent', `No agent is named "${name.slice(0, 64)}".`);
+      const row = this.requireAgent(name);
       sendJson(response, 200, { agent: agents[name], view: row });
+      return;
+    }
+    if (action === 'prompt' && method === 'GET') {
+      this.requireAgent(name);
+      sendJson(response, 200, { prompts: promptViews(this.options.fleet.state, name, this.options.clock()) });
       return;
     }
     if (action === undefined && method === 'DELETE') {
       await this.execute({ kind: 'remove', name });
     } else if (action === undefined) {
       refuseMethod(response, 'GET, DELETE');
+      return;
     } else if (method !== 'POST') {
-      refuseMethod(response, 'POST');
+      refuseMethod(response, action === 'prompt' ? 'GET, POST' : 'POST');
+      return;
+    } else if (action === 'prompt') {
+      const { text, id = randomUUID() } = readAs(promptSchema, await bodyOf(request));
+      await this.execute({ kind: 'prompt', name, id, text });
+      sendJson(response, 202, { id });
+      return;
+    } else if (action === 'cancel-prompt') {
+      const { id } = readAs(promptNameSchema, await bodyOf(request));
+      await this.execute({ kind: 'cancel prompt', name, id });
+    } else if (action === 'save-and-restart') {
+      const { mode, id = randomUUID() } = readAs(saveSchema, await bodyOf(request));
+      await this.execute({ kind: 'save and restart', name, id, mode });
+      sendJson(response, 202, { id });
+      return;
+    } else if (action === 'cancel-save-and-restart') {
+      const { id } = readAs(promptNameSchema, await bodyOf(request));
+      await this.execute({ kind: 'cancel save and restart', name, id });
     } else if (action === 'start' || action === 'stop' || action === 'verify') {
       await this.execute({ kind: action, name });
     } else if (action === 'reconnect') {
@@ -148,6 +188,12 @@ export class AdminApi {
       sendError(response, 404, 'unknown-route', `Agents have no action "${action.slice(0, 64)}".`);
     }
     sendEmpty(response, 204);
+  }
+
+  private requireAgent(name: string): AgentRow {
+    const row = this.view().agents.find((one) => one.name === name);
+    if (row === undefined) throw new BowlineError('unknown-agent', `No agent is named "${name.slice(0, 64)}".`);
+    return row;
   }
 
   private async execute(command: unknown): Promise<void> {

@@ -1,7 +1,7 @@
 /**
  * The gateway: the fleet's one brain and writer, behind the socket that the holder owns. Its only composition root.
  * It ends with 0 when it is asked to (SIGTERM), which ends the holder, too; with 3 when its holder is gone, because the
- * next holder needs the port and the state; with 1 when it cannot go on.
+ * next holder needs the port and the state; with 1 when it cannot go on; with 4 when another version has taken over.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -16,6 +16,7 @@ import { readEndpointFile, writeEndpointFile } from '../node/endpointFile.ts';
 import { Hands } from '../node/hands/hands.ts';
 import { JsonlLog } from '../node/jsonlLog.ts';
 import { processIdentity } from '../node/processIdentity.ts';
+import { isInstalled, removeUnusedVersions } from '../node/programVersions.ts';
 import { ensureStateDirectories, type StatePaths, statePaths } from '../node/statePaths.ts';
 import { type Endpoint, endpointProtocol } from '../protocol/endpointFile.ts';
 import { AdminApi } from './adminApi.ts';
@@ -25,6 +26,7 @@ import { ContextStore } from './contexts.ts';
 import { newEpoch, readFormerRun } from './epoch.ts';
 import { EventStreams } from './eventStreams.ts';
 import { FleetService } from './fleetService.ts';
+import { HandOver, takeoverFailedNotice } from './handOver.ts';
 import { HandsTasks } from './handsTasks.ts';
 import { HookIntake } from './hookIntake.ts';
 import { watchHostSleep } from './hostClock.ts';
@@ -36,10 +38,14 @@ import { selfServer } from './mcp/selfServer.ts';
 import { SessionStore } from './mcp/sessionStore.ts';
 import { StandingStreams } from './mcp/standingStreams.ts';
 import { type CreateHands, OwnHands } from './ownHands.ts';
+import { PromptCommands } from './promptCommands.ts';
+import { followPrompts, PromptStore } from './prompts.ts';
 import { Router } from './router.ts';
 import { SpoolDrain } from './spoolDrain.ts';
 import { loadState, saveState } from './stateStore.ts';
+import { after } from './timer.ts';
 import { Windows } from './windows.ts';
+import { WriteGate } from './writeGate.ts';
 
 /** The holder passes the listening socket here. */
 const listeningDescriptor = 3;
@@ -48,12 +54,17 @@ const heartbeatEveryMs = 2_000;
 const touchEveryMs = 5_000;
 /** The holder waits a second for a gateway that outlives its own holder. */
 const flushLimitMs = 800;
+/** A hand-over has time, but the holder must not take it for a hang. */
+const settleLimitMs = 7_000;
+/** By then the holder has decided which version is in use. */
+const removeUnusedAfterMs = 30_000;
 
 async function main(): Promise<void> {
   const { BOWLINE_HOME: home, BOWLINE_HOLDER: holder, BOWLINE_PORT_TAKEN: portTaken } = process.env;
   if (home === undefined || holder === undefined || process.send === undefined) {
     throw new BowlineError('gateway-cannot-start', 'The gateway is started by its holder: run `launcher holder`.');
   }
+  await standBy();
   const clock = Date.now;
   const paths = statePaths(home);
   await ensureStateDirectories(paths);
@@ -68,8 +79,9 @@ async function main(): Promise<void> {
   if (identity === undefined) throw new Error('the start time of this process cannot be read');
 
   const store = new DisposableStore();
+  const gate = new WriteGate();
   const fleet = store.add(
-    new FleetService({ state: loaded.state, clock, log, save: (state) => saveState(paths, state) }),
+    new FleetService({ state: loaded.state, clock, log, save: (state) => gate.run(() => saveState(paths, state)) }),
   );
   const epoch = newEpoch(former, holder, clock());
   fleet.report({ at: epoch.startedAt, kind: 'epoch started', epoch });
@@ -78,39 +90,66 @@ async function main(): Promise<void> {
   const server = createServer();
   server.keepAliveTimeout = 600_000; // a client that reuses a connection in the moment of its end loses a call
   const port = await listen(server);
-  for (const notice of [...loaded.notices, ...portNotices(portTaken, port)]) {
+  const version = programVersion();
+  for (const notice of [...loaded.notices, ...portNotices(portTaken, port), ...takeoverNotices(version)]) {
     fleet.report({ at: clock(), kind: 'noticed', notice: { at: clock(), ...notice } });
   }
 
   // No await from here to the handlers: connections wait, and the first one finds everything in place.
-  const version = programVersion();
   const streams = store.add(new StandingStreams({ fleet, clock }));
   const prober = store.add(new Prober({ fleet, streams, clock }));
   const contexts = new ContextStore(paths, fleet);
   const servers = [selfServer({ fleet, contexts, clock, log, version })];
   const mcp = store.add(new McpEndpoint({ fleet, keys, sessions, streams, prober, servers, clock, log }));
   const launchFiles = new LaunchFiles({ fleet, paths, keys, port });
+  const prompts = new PromptStore(paths);
   const tasks = store.add(
-    new HandsTasks({ fleet, clock, log, prepare: (agent, launch) => launchFiles.prepare(agent, launch) }),
+    new HandsTasks({
+      ...{ fleet, clock, log },
+      prepare: (agent, launch) => launchFiles.prepare(agent, launch),
+      promptText: (name, promptId) => prompts.text(name, promptId),
+    }),
   );
-  const commands = new Commands({ fleet, clock, servers: servers.map(({ name }) => name), newId: randomUUID });
+  const commands = new Commands({
+    ...{ fleet, clock, servers: servers.map(({ name }) => name), newId: randomUUID },
+    prompts: new PromptCommands({ fleet, clock, keys, prompts }),
+  });
   const ownHands = store.add(new OwnHands({ fleet, tasks, create: handsOf(fleet, paths, log), clock, log }));
   const windows = store.add(new Windows({ fleet, tasks, commands, ownHands, clock, log, version }));
   const events = store.add(new EventStreams(fleet));
   const token = former.endpoint?.token ?? randomBytes(32).toString('base64url');
-  const admin = new AdminApi({ fleet, commands, events, clock, log, token });
+  const handOver = new HandOver({
+    ...{ server, port, paths, fleet, clock, log, version },
+    settle: () => settle({ fleet, store, sessions, log, gate }),
+    toHolder: (message) => process.send?.(message),
+    end: () => process.exit(4),
+  });
+  process.on('message', (message) => {
+    handOver.accept(message);
+  });
+  const admin = new AdminApi({
+    ...{ fleet, commands, events, clock, log, token },
+    handOver: (wanted) => handOver.request(wanted),
+  });
   const hooks = new HookIntake({ fleet, keys, log });
   const router = new Router({ port, mcp, hooks, admin, windows, log });
-  server.on('request', (request, response) => void router.handle(request, response));
-  server.on('upgrade', (request, socket, head) => {
-    router.upgrade(request, socket, head);
-  });
+  server.on(
+    'request',
+    handOver.around((request, response) => void router.handle(request, response)),
+  );
+  server.on(
+    'upgrade',
+    handOver.aroundUpgrade((request, socket, head) => {
+      router.upgrade(request, socket, head);
+    }),
+  );
   store.add(
     fleet.onEffects((effects) => {
       for (const effect of effects) if (effect.kind === 'probe') prober.run(effect);
     }),
   );
   store.add(followAgents({ fleet, keys, paths, mcp, log }));
+  store.add(followPrompts({ fleet, prompts, log }));
   store.add(
     watchHostSleep(() => {
       log.info('the host slept, or its clock was set');
@@ -122,7 +161,7 @@ async function main(): Promise<void> {
 
   beat();
   store.add(every(heartbeatEveryMs, beat));
-  endWith(fleet, store, sessions, log);
+  endWith({ fleet, store, sessions, log }, handOver);
   const endpoint: Endpoint = {
     protocol: endpointProtocol,
     port,
@@ -134,7 +173,22 @@ async function main(): Promise<void> {
   };
   await writeEndpointFile(paths, endpoint);
   store.add(every(touchEveryMs, () => void touch(paths, endpoint, log)));
+  store.add(after(removeUnusedAfterMs, () => void removeUnused(paths, version, log)));
   log.info('the gateway listens', { port, version, epoch: epoch.id, lastExit: process.env['BOWLINE_LAST_EXIT'] });
+}
+
+/**
+ * A successor is started beside the gateway that still runs: its modules are loaded, and it reads and accepts nothing
+ * until the holder tells it that the other one is done.
+ */
+async function standBy(): Promise<void> {
+  if (process.env['BOWLINE_SUCCESSOR'] === undefined) return;
+  const go = once(process, 'message');
+  const leave = (): never => process.exit(3);
+  process.once('disconnect', leave);
+  process.send?.({ kind: 'ready' });
+  await go;
+  process.removeListener('disconnect', leave);
 }
 
 /** Hands over pipes: node-pty is native, and this program is run from where no package is. */
@@ -172,6 +226,21 @@ function portNotices(taken: string | undefined, port: number): readonly Omit<Not
   ];
 }
 
+/** The holder tells which version could not take over, and why. */
+function takeoverNotices(running: string): readonly Omit<Notice, 'at'>[] {
+  const { BOWLINE_TAKEOVER_FAILED: failed } = process.env;
+  if (failed === undefined) return [];
+  const [version = '', ...reason] = failed.split(': ');
+  return [takeoverFailedNotice(version, running, reason.join(': '))];
+}
+
+async function removeUnused(paths: StatePaths, running: string, log: JsonlLog): Promise<void> {
+  // A gateway that runs from elsewhere is one under development.
+  if (!(await isInstalled(paths, running))) return;
+  const { BOWLINE_HOLDER_VERSION: holder } = process.env;
+  await removeUnusedVersions({ paths, running, inUse: holder === undefined ? [] : [holder], now: Date.now(), log });
+}
+
 function beat(): void {
   if (process.connected) process.send?.({ kind: 'heartbeat' });
 }
@@ -191,12 +260,37 @@ async function touch(paths: StatePaths, endpoint: Endpoint, log: JsonlLog): Prom
   }
 }
 
+/** What is ended when this process ends. */
+interface Running {
+  readonly fleet: FleetService;
+  readonly store: DisposableStore;
+  readonly sessions: SessionStore;
+  readonly log: JsonlLog;
+}
+
+/** Ends what acts and brings its last change to disk. If that fails this process goes before another one writes. */
+async function settle({ fleet, store, sessions, log, gate }: Running & { readonly gate: WriteGate }): Promise<void> {
+  const write = async (): Promise<void> => {
+    await fleet.flush();
+    store.dispose();
+    await Promise.all([fleet.flush(), sessions.settled()]);
+    await gate.close();
+  };
+  try {
+    await withTimeout(write(), settleLimitMs, () => new Error('the disk is too slow'));
+  } catch (error) {
+    log.error('the last changes are not on disk', { reason: messageOf(error) });
+    process.exit(1);
+  }
+}
+
 /** Ends this process on each of its occasions, with the state on disk. */
-function endWith(fleet: FleetService, store: DisposableStore, sessions: SessionStore, log: JsonlLog): void {
+function endWith({ fleet, store, sessions, log }: Running, handOver: HandOver): void {
   let ending = false;
   const end = (reason: string, code: number): void => {
     if (ending) return;
     ending = true;
+    if (handOver.isOver) process.exit(code);
     log.info('the gateway ends', { reason, code });
     const written = Promise.all([fleet.flush(), sessions.settled()]);
     withTimeout(written, flushLimitMs, () => new Error('the disk is too slow'))

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
-import { isAbsolute, join } from 'node:path';
+import { mkdir, open, readFile, rename, rm, utimes } from 'node:fs/promises';
+import { basename, isAbsolute, join } from 'node:path';
 import {
   ensurePrivateDirectory,
   exists,
@@ -10,12 +10,10 @@ import {
   writeFileAtomic,
 } from './files.ts';
 import { launcherScript } from './launcherScript.ts';
+import { compareVersions, currentVersion, programNames } from './programVersions.ts';
 import type { StatePaths } from './statePaths.ts';
 
-/** The programs that run outside of the editor and must outlive its updates. */
-const programNames = ['holder.js', 'gateway.js', 'hook.js'] as const;
-
-/** What {@link installPrograms} copies, and what for. */
+/** What {@link installPrograms} and {@link copyPrograms} copy, and what for. */
 export interface ProgramSource {
   /** Holds holder.js, gateway.js and hook.js. */
   readonly distDirectory: string;
@@ -27,12 +25,32 @@ export interface ProgramSource {
 }
 
 /**
- * Copies the programs to `versions/<version>-<first 8 digits of the content's SHA-256>`, points `versions/current` at
- * them and writes the launcher. Safe to call from several windows at once and again at any time: an installed version
- * is only mended. Other versions stay, running agents may need them.
- * Resolves with the directory of the programs. Rejects with the file system's error (ENOENT of dist, ENOSPC, ENOTDIR ...).
+ * Installs for a holder that is to be started: {@link copyPrograms}, and points `versions/current` at them, unless a newer
+ * version is installed. A window whose own files an update has removed goes on with what is installed.
+ * Resolves with the directory of its programs. Rejects with the file system's error (ENOENT of dist, ENOSPC, ENOTDIR ...).
  */
 export async function installPrograms(source: ProgramSource): Promise<string> {
+  const { paths } = source;
+  try {
+    const directory = await copyPrograms(source);
+    if (!(await isOlder(paths, basename(directory)))) {
+      await writeFileAtomic(paths.currentVersion, `${basename(directory)}\n`);
+    }
+    return directory;
+  } catch (error) {
+    const current = isErrorWithCode(error, 'ENOENT') ? await currentVersion(paths) : undefined;
+    if (current === undefined || (await exists(source.distDirectory))) throw error;
+    return join(paths.versions, current);
+  }
+}
+
+/**
+ * Copies the programs to `versions/<version>-<first 8 digits of the content's SHA-256>`, makes their Node known and writes
+ * the launcher, unless a newer version has written it. What `versions/current` names goes on until a successor has
+ * taken over. Safe to call from several windows at once and again at any time: an installed version is only mended.
+ * Resolves with the directory; rejects as {@link installPrograms} does.
+ */
+export async function copyPrograms(source: ProgramSource): Promise<string> {
   const { paths } = source;
   const files = await Promise.all(
     programNames.map(async (name) => ({ name, content: await readFile(join(source.distDirectory, name)) })),
@@ -44,15 +62,27 @@ export async function installPrograms(source: ProgramSource): Promise<string> {
 
   await ensurePrivateDirectory(paths.directory);
   await ensurePrivateDirectory(paths.versions);
-  if (!(await exists(directory))) await copyAsOne(paths, directory, files);
+  if (await exists(directory)) await touch(directory);
+  else await copyAsOne(paths, directory, files);
   for (const { name, content } of files) {
     const path = join(directory, name);
     if (!(await hasContent(path, content))) await writeFileAtomic(path, content);
   }
   await writeFileAtomic(paths.nodes, await nodeList(source));
-  await writeFileAtomic(paths.currentVersion, `${directoryName}\n`);
-  await writeFileAtomic(paths.launcher, launcherScript, { mode: 0o700 });
+  if (!(await isOlder(paths, directoryName))) await writeFileAtomic(paths.launcher, launcherScript, { mode: 0o700 });
   return directory;
+}
+
+/** Whether a newer version than `name` is in use. */
+async function isOlder(paths: StatePaths, name: string): Promise<boolean> {
+  const current = await currentVersion(paths);
+  return current !== undefined && compareVersions(name, current) < 0;
+}
+
+/** Somebody wants it: it is not removed in the next hour. */
+async function touch(directory: string): Promise<void> {
+  const now = new Date();
+  await utimes(directory, now, now);
 }
 
 interface ProgramFile {

@@ -18,6 +18,8 @@ import { Prober } from '../../src/gateway/mcp/prober.ts';
 import { SessionStore } from '../../src/gateway/mcp/sessionStore.ts';
 import { StandingStreams } from '../../src/gateway/mcp/standingStreams.ts';
 import { OwnHands, type OwnHandsOptions } from '../../src/gateway/ownHands.ts';
+import { PromptCommands } from '../../src/gateway/promptCommands.ts';
+import { PromptStore } from '../../src/gateway/prompts.ts';
 import { Router } from '../../src/gateway/router.ts';
 import { Windows } from '../../src/gateway/windows.ts';
 import { ensureStateDirectories, type StatePaths, statePaths } from '../../src/node/statePaths.ts';
@@ -73,6 +75,7 @@ export class GatewayParts {
     const prober = store.add(new Prober({ fleet, streams, clock }));
     const mcp = store.add(new McpEndpoint({ fleet, keys, sessions, streams, prober, servers: [], clock, log }));
     const files = new LaunchFiles({ fleet, paths, keys, port: parts.port });
+    const prompts = new PromptStore(paths);
     const tasks = store.add(
       new HandsTasks({
         fleet,
@@ -83,10 +86,14 @@ export class GatewayParts {
           parts.writing.add(prepared);
           return prepared;
         },
+        promptText: (name, promptId) => prompts.text(name, promptId),
       }),
     );
     let ids = 0;
-    const commands = new Commands({ fleet, clock, servers: ['bowline-self'], newId: () => `id${++ids}` });
+    const commands = new Commands({
+      ...{ fleet, clock, servers: ['bowline-self'], newId: () => `id${++ids}` },
+      prompts: new PromptCommands({ fleet, clock, keys, prompts }),
+    });
     const limits = {
       ...(options.pingEveryMs !== undefined && { pingEveryMs: options.pingEveryMs }),
       ...(options.backlogAtMost !== undefined && { backlogAtMost: options.backlogAtMost }),
@@ -96,7 +103,15 @@ export class GatewayParts {
     };
     const windows = store.add(new Windows({ fleet, tasks, commands, clock, log, version: 'test', ...limits, ...own }));
     const events = store.add(new EventStreams(fleet));
-    const admin = new AdminApi({ fleet, commands, events, clock, log, token: parts.token });
+    const admin = new AdminApi({
+      fleet,
+      commands,
+      events,
+      handOver: () => Promise.resolve(),
+      clock,
+      log,
+      token: parts.token,
+    });
     const hooks = new HookIntake({ fleet, keys, log });
     const router = new Router({ port: parts.port, mcp, hooks, admin, windows, log });
     server.on('request', (request, response) => void router.handle(request, response));

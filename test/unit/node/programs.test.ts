@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { chmod, mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ProgramSource, installPrograms } from '../../../src/node/programs.ts';
+import { type ProgramSource, copyPrograms, installPrograms } from '../../../src/node/programs.ts';
 import { type StatePaths, statePaths } from '../../../src/node/statePaths.ts';
 
 describe('installPrograms', () => {
@@ -87,6 +87,45 @@ describe('installPrograms', () => {
     await install({ nodes: [other, '/gone/node'] });
     await install({ nodes: [process.execPath] });
     assert.equal(await readFile(paths.nodes, 'utf8'), `${process.execPath}\n${other}\n`);
+  });
+
+  it('copies beside what is in use, which stays in use until a successor has taken over', async () => {
+    const first = await install();
+    const second = await copyPrograms({ distDirectory: dist, version: '1.3.0', paths, nodes: ['/opt/newer'] });
+    assert.deepStrictEqual(
+      [
+        await readFile(paths.currentVersion, 'utf8'),
+        await readFile(join(second, 'hook.js'), 'utf8'),
+        await readFile(paths.nodes, 'utf8'),
+      ],
+      [`${first.slice(paths.versions.length + 1)}\n`, '// hook', '/opt/newer\n'],
+    );
+  });
+
+  it('does not go back to an older version, nor to its launcher', async () => {
+    const newer = await install({ version: '2.0.0' });
+    await writeFile(paths.launcher, 'of 2.0.0');
+    const older = await install({ version: '1.9.0' });
+    const seen = [await readFile(paths.currentVersion, 'utf8'), await readFile(paths.launcher, 'utf8')];
+    await rm(join(newer, 'hook.js'));
+    await install({ version: '1.9.0' });
+    assert.deepStrictEqual(
+      [...seen, await readFile(paths.currentVersion, 'utf8')],
+      [newer, older]
+        .map((path) => `${path.slice(paths.versions.length + 1)}\n`)
+        .flatMap((line, index) => {
+          return index === 0 ? [line, 'of 2.0.0'] : [line];
+        }),
+    );
+  });
+
+  it('goes on with what is installed when an update has removed the files of this window', async () => {
+    const first = await install();
+    await rm(dist, { recursive: true });
+    const again = await install();
+    await rm(join(first, 'hook.js'));
+    assert.equal(again, first);
+    await assert.rejects(install(), { code: 'ENOENT' });
   });
 
   it('makes no path out of a strange version', async () => {
