@@ -50,8 +50,8 @@ export class HookIntake {
 
 /** The fact in a hook's report. */
 export function hookEvent(name: string, report: HookReport): Parameters<FleetPort['report']>[0] {
-  const { at, launchId, hook } = report;
-  return { at, kind: 'hook reported', name, launchId, hook };
+  const { at, launchId, hook, id } = report;
+  return { at, kind: 'hook reported', name, launchId, hook, ...(id !== undefined && { reportId: id }) };
 }
 
 function parse(body: Buffer): HookReport | undefined {

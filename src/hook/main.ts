@@ -3,6 +3,7 @@
  * which conversation this is and what it does; while the gateway is away it leaves the report in the spool and sees to
  * it that a gateway comes. It prints nothing and ends with 0 within a second, whatever happens: a hook never disturbs.
  */
+import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { messageOf } from '../base/errors.ts';
 import { readHookPayload } from '../core/claude/hooks.ts';
@@ -36,7 +37,8 @@ async function run(paths: StatePaths, log: JsonlLog): Promise<void> {
   const { transcriptPath } = payload;
   const transcriptExists = transcriptPath !== undefined && existsSync(transcriptPath);
   const at = Math.round(performance.timeOrigin);
-  const report: HookReport = { at, launchId, hook: { ...payload, transcriptExists } };
+  const id = randomBytes(9).toString('base64url');
+  const report: HookReport = { at, launchId, id, hook: { ...payload, transcriptExists } };
   const reason = await tell(paths, agent, report, log);
   if (reason === undefined) return;
   spoolReport(paths, agent, report);

@@ -207,6 +207,7 @@ export const agentSchema = z.object({
   activity: activitySchema,
   session: optional(sessionSchema),
   lineage: z.array(sessionSchema),
+  hookReports: optional(z.array(z.string())),
   launches: z.array(
     z.object({
       launch: launchSchema,

@@ -7,6 +7,8 @@ export const hookReportSchema = z.object({
   /** When the hook ran, in milliseconds since the epoch: reports count by occurrence, not by arrival. */
   at: timeSchema,
   launchId: z.string().min(1).max(200),
+  /** Random. A report that was posted late and spooled comes twice, and counts once. Absent from older hooks. */
+  id: z.exactOptional(z.string().min(1).max(64)),
   hook: hookFactSchema,
 });
 

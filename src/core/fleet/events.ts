@@ -63,7 +63,14 @@ type FleetFact =
       readonly activity: ActivityKind;
     }
   // Claude's hooks
-  | { readonly kind: 'hook reported'; readonly name: string; readonly launchId: string; readonly hook: HookFact }
+  | {
+      readonly kind: 'hook reported';
+      readonly name: string;
+      readonly launchId: string;
+      readonly hook: HookFact;
+      /** The same report may come twice. */
+      readonly reportId?: string;
+    }
   // The ledger of the MCP endpoints
   | (Endpoint & { readonly kind: 'mcp initialized'; readonly session: string; readonly client: ClientInfo })
   | (Endpoint & { readonly kind: 'mcp tools listed'; readonly session: string })

@@ -30,6 +30,7 @@ type LifeEvent = Extract<
 >;
 
 const launchesKept = 20;
+const hookReportsKept = 64;
 
 /** Folds one step of an agent's life. Reports of another launch than the current one change nothing. */
 export function reduceLife(agent: Agent, event: LifeEvent): Reduction {
@@ -61,7 +62,7 @@ export function reduceLife(agent: Agent, event: LifeEvent): Reduction {
         },
       };
     case 'hook reported':
-      return hookReported(agent, event.launchId, event.hook, event.at);
+      return hookReportedOnce(agent, event);
     case 'agent died': {
       const life: Life = { kind: 'dead', at: event.at, reason: event.reason, detail: event.detail };
       return currentLaunch(agent) === undefined ? { agent: withLife(agent, life) } : { agent };
@@ -172,6 +173,17 @@ function screenRead(agent: Agent, event: Extract<LifeEvent, { kind: 'screen read
     agent: withLife(agent, { kind: 'running', running }),
     timeline: [{ at: event.at, text: event.dialog === undefined ? 'dialog gone' : `dialog: ${event.dialog}` }],
   };
+}
+
+/** A report that was posted to a slow gateway and spooled comes twice: as far apart as a gateway can hang. */
+function hookReportedOnce(agent: Agent, event: Extract<LifeEvent, { kind: 'hook reported' }>): Reduction {
+  const { launchId, hook, at, reportId } = event;
+  const seen = agent.hookReports ?? [];
+  if (reportId !== undefined && seen.includes(reportId)) return { agent };
+  const reduction = hookReported(agent, launchId, hook, at);
+  const next = reduction.agent;
+  if (reportId === undefined || next === agent || next === 'removed') return reduction;
+  return { ...reduction, agent: { ...next, hookReports: [...seen, reportId].slice(-hookReportsKept) } };
 }
 
 function hookReported(agent: Agent, launchId: string, hook: HookFact, at: number): Reduction {

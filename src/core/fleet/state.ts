@@ -88,6 +88,8 @@ export interface Agent {
   readonly session?: SessionRecord;
   /** Former conversations, newest last, bounded. */
   readonly lineage: readonly SessionRecord[];
+  /** Ids of the hook reports that were folded in, newest last, bounded; absent: none yet. */
+  readonly hookReports?: readonly string[];
   /** Ended launches, newest last, bounded. */
   readonly launches: readonly EndedLaunch[];
   /** Launches requested so far; makes launch ids unique. */

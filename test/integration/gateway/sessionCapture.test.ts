@@ -18,7 +18,8 @@ import { waitFor } from '../../harness/waitFor.ts';
 const settingsSchema = z.object({
   hooks: z.record(z.string(), z.array(z.object({ hooks: z.array(z.object({ command: z.string() })) }))),
 });
-const agentSchema = z.object({ agent: z.object({ session: z.exactOptional(z.object({ id: z.string() })) }) });
+const sessionSchema = z.object({ id: z.string(), turnsCompleted: z.number() });
+const agentSchema = z.object({ agent: z.object({ session: z.exactOptional(sessionSchema) }) });
 
 /**
  * The chain that must never rot unseen: Claude's settings name the hook, the built hook posts a captured payload, the
@@ -99,7 +100,7 @@ describe('session id capture', function () {
     },
     'the reducer forgets the case': {
       file: 'core/fleet/reduceLife.ts',
-      from: "    case 'hook reported':\n      return hookReported(agent, event.launchId, event.hook, event.at);",
+      from: "    case 'hook reported':\n      return hookReportedOnce(agent, event);",
       to: "    case 'hook reported':\n      return { agent };",
     },
   };
@@ -122,6 +123,21 @@ describe('session id capture', function () {
     const id = await idIn(payload('2.1.332'));
     await waitFor('the id', async () => (await idOfAda(next)) === id);
     await waitFor('an empty spool', () => !readdirSync(own.paths.spool).some((name) => name.startsWith('ada-')));
+  });
+
+  it('counts a turn once whose end was posted to a gateway that hung, and spooled', async () => {
+    const { endpoint, rig: own } = await begin();
+    const settings = await launchAda(endpoint, own);
+    const text = await payload('2.1.332');
+    await sessionStarts(settings, text);
+    const stop = JSON.stringify({ ...z.looseObject({}).parse(JSON.parse(text)), hook_event_name: 'Stop' });
+    kill(endpoint.gateway.pid, 'SIGSTOP');
+    await sessionStarts(settings, stop);
+    // It goes on before its heartbeat is missed, and finds the report on its connection and in the spool.
+    kill(endpoint.gateway.pid, 'SIGCONT');
+    await waitFor('an empty spool', () => !readdirSync(own.paths.spool).some((name) => name.startsWith('ada-')));
+    const { body } = await call(endpoint, 'GET', '/agents/ada');
+    assert.equal(agentSchema.parse(body).agent.session?.turnsCompleted, 1);
   });
 
   it('keeps the report in the spool while the gateway hangs, within a second', async () => {

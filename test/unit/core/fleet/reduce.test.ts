@@ -2,6 +2,7 @@ import { deepStrictEqual } from 'node:assert/strict';
 import fc from 'fast-check';
 import type { ProcessExit } from '../../../../src/core/fleet/events.ts';
 import { resumeOrFresh } from '../../../../src/core/fleet/launching.ts';
+import { fleetStateSchema } from '../../../../src/protocol/fleetState.ts';
 import { FleetStory } from '../../../harness/fleetStory.ts';
 
 function exit(parts: Partial<ProcessExit> = {}): ProcessExit {
@@ -147,6 +148,23 @@ describe('session of an agent', () => {
     story.request('ada', { id: 'ada.2', mode: 'resume', expectedSessionId: 'session-1' }).launched('ada', 'ada.2');
     story.wait(1).hook({ event: 'SessionEnd', sessionId: 'foreign', transcriptExists: false }, 'ada', 'ada.2');
     deepStrictEqual(sessions(story), ['now session-1 (startup)']);
+  });
+
+  it('counts a report once that comes twice, by a slow answer and by the spool, also from the disk', () => {
+    const story = FleetStory.bound();
+    const report = (reportId: string): void => {
+      const hook = { event: 'Stop', sessionId: 'session-1', transcriptExists: true } as const;
+      story.tell({ kind: 'hook reported', name: 'ada', launchId: 'ada.1', hook, reportId });
+    };
+    report('first');
+    report('second');
+    const before = story.state;
+    report('first');
+    report('second');
+    deepStrictEqual([story.agent().session?.turnsCompleted, story.state === before], [2, true]);
+    for (let more = 0; more < 200; more += 1) report(`more-${more}`);
+    deepStrictEqual(story.agent().hookReports?.length, 64);
+    deepStrictEqual(fleetStateSchema.parse(JSON.parse(JSON.stringify(story.state))), story.state);
   });
 
   it('keeps the latest by occurrence, whatever the order of arrival', () => {
