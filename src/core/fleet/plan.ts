@@ -82,7 +82,8 @@ function probeEffects(
   if (probe.sentAt < record.stream.since) return [effect(next)];
   if (record.doubt !== undefined && probe.sentAt < record.doubt.since) return [effect(next)];
   if (probe.outcome === 'failed' && probe.failures < bindingTimes.probeFailures) return [effect(next)];
-  const dueAt = probe.sentAt + bindingTimes.probeEvery;
+  const { probeEvery, probeMarks } = bindingTimes;
+  const dueAt = Math.floor((probe.sentAt + probeEvery) / probeMarks) * probeMarks;
   if (now >= dueAt) return [effect(next)];
   wakes.push(dueAt);
   return [];

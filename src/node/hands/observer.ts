@@ -38,6 +38,9 @@ const screenEveryMs = 1_000;
 export class Observer extends DisposableObject {
   private readonly looks = new Sequencer();
   private readonly liveSessions: LiveSessionWatcher;
+  /** What {@link directories} follow from, by identity: most events, such as those of probes, change none of it. */
+  private inputs: readonly unknown[] = [];
+  private directories: ReadonlySet<string> = new Set();
   private screenTimer: ReturnType<typeof setTimeout> | undefined;
   private connecting = false;
   private disposed = false;
@@ -75,9 +78,15 @@ export class Observer extends DisposableObject {
   /** Observes what runs now. */
   fleetChanged(): void {
     if (this.disposed) return;
-    const directories = this.running().flatMap(([agent]) => this.directoryOf(agent) ?? []);
-    this.liveSessions.watchOnly(new Set(directories));
-    this.watchScreens();
+    const { settings, agents } = this.options.fleet();
+    const inputs = [settings, ...Object.values(agents).flatMap(({ configuration, life }) => [configuration, life])];
+    if (inputs.length !== this.inputs.length || inputs.some((input, index) => input !== this.inputs[index])) {
+      this.inputs = inputs;
+      this.directories = new Set(this.running().flatMap(([agent]) => this.directoryOf(agent) ?? []));
+      this.watchScreens();
+    }
+    // Also where nothing changed: one that was missing may be there by now.
+    this.liveSessions.watchOnly(this.directories);
   }
 
   override dispose(): void {
