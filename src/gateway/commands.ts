@@ -9,6 +9,7 @@ import { judgeRestart, type Verdict } from '../core/guard/verdict.ts';
 import { activeAttempt } from '../core/healing/ladder.ts';
 import type { Command } from '../protocol/commands.ts';
 import type { Clock, FleetPort } from './ports.ts';
+import type { PromptCommands } from './promptCommands.ts';
 
 /** What {@link Commands} works with. */
 export interface CommandsOptions {
@@ -16,6 +17,7 @@ export interface CommandsOptions {
   readonly clock: Clock;
   /** Built-in MCP servers that a new agent is given. */
   readonly servers: readonly string[];
+  readonly prompts: PromptCommands;
   /** A text that was never given before. */
   readonly newId: () => string;
 }
@@ -38,6 +40,14 @@ export class Commands {
         return this.start(this.agent(command.name));
       case 'restart':
         return this.restart(this.agent(command.name), command, by);
+      case 'prompt':
+        return this.options.prompts.send(this.agent(command.name), command, by);
+      case 'cancel prompt':
+        return this.options.prompts.cancel(this.agent(command.name), command.id);
+      case 'save and restart':
+        return this.options.prompts.saveAndRestart(this.agent(command.name), command, by);
+      case 'cancel save and restart':
+        return this.options.prompts.cancelSaveAndRestart(this.agent(command.name), command.id);
       case 'stop':
         return this.stop(this.agent(command.name));
       case 'remove':

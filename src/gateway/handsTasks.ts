@@ -15,6 +15,8 @@ export interface HandsTasksOptions {
   readonly clock: Clock;
   /** Writes the files of a launch and resolves with its task; see `LaunchFiles`. */
   readonly prepare: (agent: Agent, launch: Launch) => Promise<HandsTask>;
+  /** The text of a prompt; see `PromptStore`. */
+  readonly promptText: (name: string, promptId: string) => Promise<string>;
   readonly log: Log;
 }
 
@@ -61,6 +63,9 @@ export class HandsTasks extends DisposableObject {
       if (effect.kind === 'launch') {
         this.ready.set(effect.id, undefined);
         void this.sequencer.run(() => this.prepare(effect));
+      } else if (effect.kind === 'prompt') {
+        this.ready.set(effect.id, undefined);
+        void this.sequencer.run(() => this.preparePrompt(effect));
       } else {
         this.ready.set(effect.id, effect);
         changed = true;
@@ -90,6 +95,30 @@ export class HandsTasks extends DisposableObject {
         code: 'launch-refused',
         sentence: `The launch cannot be prepared (${messageOf(error)}). Mend that and start the agent again.`,
       });
+    }
+  }
+
+  private async preparePrompt(effect: Extract<HandsEffect, { kind: 'prompt' }>): Promise<void> {
+    const { name, promptId } = effect;
+    if (!this.ready.has(effect.id)) return;
+    try {
+      const text = await this.options.promptText(name, promptId);
+      if (!this.ready.has(effect.id)) return; // called off meanwhile
+      this.ready.set(effect.id, { ...effect, text });
+      this.emitter.fire(this.tasks);
+    } catch (error) {
+      this.options.log.error('the text of a prompt cannot be read', { agent: name, reason: messageOf(error) });
+      // What was taken may have been typed: then it is unknown, else it failed. Only one of the two fits.
+      for (const outcome of ['failed', 'unknown'] as const) {
+        this.options.fleet.report({
+          at: this.options.clock(),
+          kind: 'prompt ended',
+          name,
+          promptId,
+          outcome,
+          detail: `Its text cannot be read any more (${messageOf(error)}). Look at the agent before you send it again.`,
+        });
+      }
     }
   }
 }

@@ -6,12 +6,13 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { messageOf } from '../base/errors.ts';
-import { readHookPayload } from '../core/claude/hooks.ts';
+import { promptOf, readHookPayload } from '../core/claude/hooks.ts';
 import { agentNamePattern } from '../core/fleet/names.ts';
 import { readEndpointFile } from '../node/endpointFile.ts';
 import { readTextFile } from '../node/files.ts';
 import { spoolReport } from '../node/hookSpool.ts';
 import { JsonlLog } from '../node/jsonlLog.ts';
+import { promptDigest } from '../node/promptDigest.ts';
 import { defaultStateDirectory, type StatePaths, statePaths } from '../node/statePaths.ts';
 import type { HookReport } from '../protocol/hookReport.ts';
 import { postReport } from './post.ts';
@@ -29,7 +30,8 @@ async function run(paths: StatePaths, log: JsonlLog): Promise<void> {
     log.error('a hook was called without an agent and a launch');
     return;
   }
-  const payload = readHookPayload(JSON.parse(await readInput()));
+  const input: unknown = JSON.parse(await readInput());
+  const payload = readHookPayload(input);
   if (payload === undefined) {
     log.warn('a payload names no event or no session', { agent });
     return;
@@ -37,21 +39,33 @@ async function run(paths: StatePaths, log: JsonlLog): Promise<void> {
   const { transcriptPath } = payload;
   const transcriptExists = transcriptPath !== undefined && existsSync(transcriptPath);
   const at = Math.round(performance.timeOrigin);
+  const key = (await readTextFile(paths.agent(agent).key))?.trim();
+  const prompt = promptOf(input);
+  const receipt = prompt === undefined || key === undefined ? {} : { promptDigest: promptDigest(prompt, key) };
   const id = randomBytes(9).toString('base64url');
-  const report: HookReport = { at, launchId, id, hook: { ...payload, transcriptExists } };
-  const reason = await tell(paths, agent, report, log);
+  const report: HookReport = { at, launchId, id, hook: { ...payload, transcriptExists, ...receipt } };
+  const reason = await tell({ paths, agent, key, log }, report);
   if (reason === undefined) return;
   spoolReport(paths, agent, report);
   const holder = await startHolderIfGone(paths);
   log.info('a report waits in the spool', { agent, event: report.hook.event, reason, holder });
 }
 
+interface Sender {
+  readonly paths: StatePaths;
+  readonly agent: string;
+  /** Of the agent; undefined: its file is missing. */
+  readonly key: string | undefined;
+  readonly log: JsonlLog;
+}
+
 /** Undefined when the gateway has the report or refuses it for good, else why it must wait. */
-async function tell(paths: StatePaths, agent: string, report: HookReport, log: JsonlLog): Promise<string | undefined> {
-  const [reading, key] = await Promise.all([readEndpointFile(paths), readTextFile(paths.agent(agent).key)]);
+async function tell(sender: Sender, report: HookReport): Promise<string | undefined> {
+  const { paths, agent, key, log } = sender;
+  const reading = await readEndpointFile(paths);
   if (reading.kind !== 'ok') return `endpoint file ${reading.kind}`;
   if (key === undefined) return 'no key file';
-  const target = { port: reading.endpoint.port, agent, key: key.trim() };
+  const target = { port: reading.endpoint.port, agent, key };
   const outcome = await postReport(target, report, untilLimit('answer'));
   if (outcome.kind === 'away') return outcome.reason;
   if (outcome.kind === 'refused') {

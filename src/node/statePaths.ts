@@ -12,6 +12,8 @@ export interface AgentPaths {
   readonly mcpConfig: string;
   /** The file that `--settings` names. */
   readonly settings: string;
+  /** Holds the texts of prompts that are not settled, each in a file named by its id. */
+  readonly prompts: string;
 }
 
 /** Every file name in the state directory. No other place spells one. */
@@ -92,6 +94,7 @@ export function statePaths(stateDirectory: string): StatePaths {
       key: below('agents', name, 'key'),
       mcpConfig: below('agents', name, 'mcp.json'),
       settings: below('agents', name, 'settings.json'),
+      prompts: below('agents', name, 'prompts'),
     }),
     context: (agentName) => below('contexts', `${agentName}.json`),
     log: (name) => below('log', `${name}.jsonl`),

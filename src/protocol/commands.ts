@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { settingsSchema } from './fleetState.ts';
-import { nameSchema } from './schema.ts';
+import { nameSchema, promptIdSchema } from './schema.ts';
 
 const optional = z.exactOptional;
 
@@ -27,6 +27,25 @@ export const commandSchema = z.discriminatedUnion('kind', [
     guard: z.enum(['enforce', 'bypass']),
     reason: optional(z.string().max(1_000)),
   }),
+  /**
+   * Queues a prompt; sent once, however often it is asked for under one id. What becomes of it stands in the agent's
+   * `prompts`. Errors: bad-request (the text), not-running.
+   */
+  z.object({ kind: z.literal('prompt'), name: nameSchema, id: promptIdSchema, text: z.string() }),
+  /** Calls a prompt off as long as nothing of it was typed, else: bad-request. */
+  z.object({ kind: z.literal('cancel prompt'), name: nameSchema, id: promptIdSchema }),
+  /**
+   * Asks the agent by a prompt of this id to save its context, and restarts it when that is done and its turn has ended.
+   * What becomes of it stands in the agent's `saveRestart`. Errors: not-running, guard-blocked (it cannot save).
+   */
+  z.object({
+    kind: z.literal('save and restart'),
+    name: nameSchema,
+    id: promptIdSchema,
+    mode: z.enum(['resume', 'fresh']),
+  }),
+  /** Calls such a restart off as long as it has not begun. Its prompt, if it was typed, stays typed. */
+  z.object({ kind: z.literal('cancel save and restart'), name: nameSchema, id: promptIdSchema }),
   z.object({ kind: z.literal('stop'), name: nameSchema }),
   /** Stops the agent if it runs, and forgets it. Its transcripts stay. */
   z.object({ kind: z.literal('remove'), name: nameSchema }),

@@ -15,11 +15,13 @@ import {
   noticeSchema,
   outcomeSchema,
   processSchema,
+  promptSchema,
   rungSchema,
   savedContextSchema,
+  saveRestartSchema,
   settingsSchema,
 } from './fleetState.ts';
-import { type Exactly, nameSchema, textSchema, timeSchema } from './schema.ts';
+import { type Exactly, nameSchema, promptIdSchema, textSchema, timeSchema } from './schema.ts';
 
 const optional = z.exactOptional;
 const at = timeSchema;
@@ -36,6 +38,7 @@ export const hookFactSchema = z.object({
   transcriptExists: z.boolean(),
   source: optional(z.string().max(100)),
   waitingFor: optional(z.enum(['permission', 'input'])),
+  promptDigest: optional(z.string().max(100)),
   error: optional(z.string().max(200)),
 });
 
@@ -70,6 +73,10 @@ const activityObserved = z.object({
 const attempt = { at, name, server: z.string(), attemptId: z.string() };
 const rungActed = z.object({ ...attempt, kind: z.literal('rung acted') });
 const rungEnded = z.object({ ...attempt, kind: z.literal('rung ended'), outcome: outcomeSchema, detail: textSchema });
+const prompt = { at, name, promptId: promptIdSchema };
+const promptTaken = z.object({ ...prompt, kind: z.literal('prompt taken'), launchId });
+const promptWaits = z.object({ ...prompt, kind: z.literal('prompt waits'), reason: textSchema });
+const promptTyped = z.object({ ...prompt, kind: z.literal('prompt typed'), launchId });
 
 /** The facts that the hands may report; nothing else is taken from them. */
 export const handsFactSchema = z.discriminatedUnion('kind', [
@@ -80,6 +87,9 @@ export const handsFactSchema = z.discriminatedUnion('kind', [
   activityObserved,
   rungActed,
   rungEnded,
+  promptTaken,
+  promptWaits,
+  promptTyped,
 ]);
 
 export type HandsFact = Extract<
@@ -92,7 +102,10 @@ export type HandsFact = Extract<
       | 'screen read'
       | 'activity observed'
       | 'rung acted'
-      | 'rung ended';
+      | 'rung ended'
+      | 'prompt taken'
+      | 'prompt waits'
+      | 'prompt typed';
   }
 >;
 
@@ -122,6 +135,23 @@ export const fleetEventSchema = z.discriminatedUnion('kind', [
   processEnded,
   screenRead,
   activityObserved,
+  z.object({ at, kind: z.literal('prompt requested'), name, prompt: promptSchema.omit({ state: true }) }),
+  promptTaken,
+  promptWaits,
+  promptTyped,
+  z.object({ ...prompt, kind: z.literal('prompt ended'), outcome: z.enum(['unknown', 'failed']), detail: textSchema }),
+  z.object({
+    at,
+    kind: z.literal('save restart requested'),
+    name,
+    request: saveRestartSchema.omit({ ended: true, requestedAt: true }),
+  }),
+  z.object({
+    ...prompt,
+    kind: z.literal('save restart ended'),
+    outcome: z.enum(['restarted', 'not restarted']),
+    detail: textSchema,
+  }),
   z.object({
     at,
     kind: z.literal('hook reported'),

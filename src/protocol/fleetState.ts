@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { FleetState } from '../core/fleet/state.ts';
-import { type Exactly, nameSchema, textSchema, timeSchema } from './schema.ts';
+import { type Exactly, nameSchema, promptIdSchema, textSchema, timeSchema } from './schema.ts';
 
 const optional = z.exactOptional;
 const count = z.int().nonnegative();
@@ -199,6 +199,35 @@ const incidentSchema = z.object({
   asked: optional(timeSchema),
 });
 
+const launchId = z.string();
+
+const promptStateSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('queued'), waitsFor: optional(textSchema) }),
+  z.object({ kind: z.literal('typing'), launchId, since: timeSchema }),
+  z.object({ kind: z.literal('typed'), launchId, since: timeSchema, at: timeSchema }),
+  z.object({ kind: z.literal('received'), launchId, at: timeSchema }),
+  z.object({ kind: z.literal('unknown'), launchId, since: timeSchema, at: timeSchema, detail: textSchema }),
+  z.object({ kind: z.literal('failed'), at: timeSchema, detail: textSchema }),
+]);
+
+export const promptSchema = z.object({
+  id: promptIdSchema,
+  requestedAt: timeSchema,
+  by: z.string(),
+  digest: z.string(),
+  characters: count,
+  state: promptStateSchema,
+});
+
+export const saveRestartSchema = z.object({
+  promptId: promptIdSchema,
+  mode: launchModeSchema,
+  requestedAt: timeSchema,
+  ended: optional(
+    z.object({ at: timeSchema, outcome: z.enum(['restarted', 'not restarted']), detail: textSchema }),
+  ),
+});
+
 export const agentSchema = z.object({
   name: nameSchema,
   configuration: configurationSchema,
@@ -220,6 +249,8 @@ export const agentSchema = z.object({
   bindings: z.record(z.string(), bindingSchema),
   incidents: z.record(z.string(), incidentSchema),
   savedContext: optional(savedContextSchema),
+  prompts: optional(z.array(promptSchema)),
+  saveRestart: optional(saveRestartSchema),
 });
 
 /** The state file and the snapshot on the stream. */

@@ -3,6 +3,9 @@ import * as z from 'zod';
 /** Agent names as they may arrive from outside; the same rule as `core/fleet/names`. */
 export const nameSchema = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,31}$/);
 
+/** Ids of prompts are chosen by senders, and name files. */
+export const promptIdSchema = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/);
+
 /** Milliseconds since the epoch. */
 export const timeSchema = z.number();
 

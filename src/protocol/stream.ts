@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { commandSchema } from './commands.ts';
 import { fleetEventSchema, handsFactSchema } from './fleetEvent.ts';
 import { fleetStateSchema } from './fleetState.ts';
+import { promptIdSchema } from './schema.ts';
 
 const optional = z.exactOptional;
 
@@ -33,6 +34,14 @@ export const handsTaskSchema = z.discriminatedUnion('kind', [
     launchId: z.string(),
     server: z.string(),
     attemptId: z.string(),
+    text: z.string(),
+  }),
+  z.object({
+    kind: z.literal('prompt'),
+    id: z.string(),
+    name: z.string(),
+    launchId: z.string(),
+    promptId: promptIdSchema,
     text: z.string(),
   }),
 ]);

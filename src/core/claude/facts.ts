@@ -9,6 +9,8 @@ export interface HookFact {
   readonly source?: string;
   /** Notification only: what the person is asked for. */
   readonly waitingFor?: 'permission' | 'input';
+  /** UserPromptSubmit only: digest of the prompt under the agent's key, where the hook could read that. */
+  readonly promptDigest?: string;
   /** StopFailure only: the kind of API error. */
   readonly error?: string;
 }

@@ -38,6 +38,12 @@ export function readHookPayload(payload: unknown): HookPayload | undefined {
   };
 }
 
+/** The prompt that UserPromptSubmit hands over; only its digest goes on. */
+export function promptOf(payload: unknown): string | undefined {
+  const fields = recordOf(payload);
+  return fields?.['hook_event_name'] === 'UserPromptSubmit' ? textOf(fields['prompt']) : undefined;
+}
+
 function eventNamed(name: string): HookEvent {
   switch (name) {
     case 'SessionStart':

@@ -21,6 +21,14 @@ export type HandsEffect =
       readonly server: string;
       readonly attemptId: string;
       readonly text: string;
+    }
+  /** Paste a prompt into an idle agent and submit it, once in its life; its text is in a file. */
+  | {
+      readonly kind: 'prompt';
+      readonly id: string;
+      readonly name: string;
+      readonly launchId: string;
+      readonly promptId: string;
     };
 
 /** A ping on the standing stream, sent by the gateway itself. */

@@ -13,8 +13,10 @@ import type {
   Launch,
   Notice,
   PaneProcess,
+  PromptRecord,
   Rung,
   SavedContext,
+  SaveRestart,
 } from './state.ts';
 
 /** A fact that happened at `at` (milliseconds since the epoch). `reduce` folds it into the state; it is never an order. */
@@ -39,6 +41,12 @@ type FleetFact =
     }
   | { readonly kind: 'guard bypassed'; readonly record: AuditRecord }
   | { readonly kind: 'doubted'; readonly name: string; readonly server: string; readonly cause: DoubtCause }
+  | { readonly kind: 'prompt requested'; readonly name: string; readonly prompt: Omit<PromptRecord, 'state'> }
+  | {
+      readonly kind: 'save restart requested';
+      readonly name: string;
+      readonly request: Omit<SaveRestart, 'ended' | 'requestedAt'>;
+    }
   // What the hands saw and did
   | { readonly kind: 'launched'; readonly name: string; readonly launchId: string; readonly process: PaneProcess }
   | {
@@ -62,6 +70,11 @@ type FleetFact =
       readonly launchId: string;
       readonly activity: ActivityKind;
     }
+  /** The hands are about to type it; they do so only once the fleet knows. */
+  | { readonly kind: 'prompt taken'; readonly name: string; readonly promptId: string; readonly launchId: string }
+  /** Something is in the way, and nothing was typed. */
+  | { readonly kind: 'prompt waits'; readonly name: string; readonly promptId: string; readonly reason: string }
+  | { readonly kind: 'prompt typed'; readonly name: string; readonly promptId: string; readonly launchId: string }
   // Claude's hooks
   | {
       readonly kind: 'hook reported';
@@ -89,6 +102,21 @@ type FleetFact =
       readonly detail: string;
     }
   | { readonly kind: 'context saved'; readonly name: string; readonly context: SavedContext }
+  // What became of prompts
+  | {
+      readonly kind: 'prompt ended';
+      readonly name: string;
+      readonly promptId: string;
+      readonly outcome: 'unknown' | 'failed';
+      readonly detail: string;
+    }
+  | {
+      readonly kind: 'save restart ended';
+      readonly name: string;
+      readonly promptId: string;
+      readonly outcome: 'restarted' | 'not restarted';
+      readonly detail: string;
+    }
   // Healing
   | { readonly kind: 'incident opened'; readonly name: string; readonly server: string; readonly cause: string }
   | { readonly kind: 'incident closed'; readonly name: string; readonly server: string }

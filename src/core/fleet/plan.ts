@@ -4,6 +4,8 @@ import { activeAttempt, attemptDeadline, nextMove } from '../healing/ladder.ts';
 import type { Effect } from './effects.ts';
 import type { FleetEvent } from './events.ts';
 import { resumeOrFresh } from './launching.ts';
+import { planPrompts } from './planPrompts.ts';
+import { planSaveRestart } from './planSaveRestart.ts';
 import { type Agent, enabledServers, type FleetState, type HealingAttempt, runningLaunch } from './state.ts';
 
 /**
@@ -23,8 +25,10 @@ export function plan(state: FleetState, now: number): Plan {
   const wakes: number[] = [];
   for (const agent of Object.values(state.agents)) {
     effects.push(...lifeEffects(agent));
+    const healths: Health[] = [];
     for (const server of enabledServers(agent)) {
       const health = bindingHealth(agent, server, state.epoch, now);
+      healths.push(health);
       if ('until' in health) wakes.push(health.until);
       effects.push(...probeEffects(state, agent, server, now, wakes));
       const healing = heal(state, agent, server, health, now, wakes);
@@ -33,6 +37,13 @@ export function plan(state: FleetState, now: number): Plan {
       // One restart at a time: the limits of the fleet are judged anew once it is folded in.
       if (healing.decisions.some(({ kind }) => kind === 'launch requested')) return { decisions, effects };
     }
+    const prompts = planPrompts(agent, healths, now);
+    const self = bindingHealth(agent, 'bowline-self', state.epoch, now);
+    const saveRestart = planSaveRestart(agent, self, now);
+    decisions.push(...prompts.decisions, ...saveRestart.decisions);
+    effects.push(...prompts.effects);
+    for (const { wakeAt } of [prompts, saveRestart]) if (wakeAt !== undefined) wakes.push(wakeAt);
+    if (saveRestart.decisions.some(({ kind }) => kind === 'launch requested')) return { decisions, effects };
   }
   const future = wakes.filter((at) => at > now);
   return { decisions, effects, ...(future.length > 0 && { wakeAt: Math.min(...future) }) };

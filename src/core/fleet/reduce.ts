@@ -3,6 +3,7 @@ import type { FleetEvent } from './events.ts';
 import { reduceBinding } from './reduceBinding.ts';
 import { reduceHealing } from './reduceHealing.ts';
 import { reduceLife } from './reduceLife.ts';
+import { receivePrompt, reducePrompts } from './reducePrompts.ts';
 import { type Agent, emptyFleet, type FleetState } from './state.ts';
 
 /** How many records of each bounded list are kept. */
@@ -44,9 +45,22 @@ export function reduce(state: FleetState, event: FleetEvent): FleetState {
     case 'process ended':
     case 'screen read':
     case 'activity observed':
-    case 'hook reported':
     case 'agent died':
       return updateAgent(state, event.name, (agent) => reduceLife(agent, event));
+    case 'hook reported': {
+      const { name, launchId, hook, at } = event;
+      // Also of a launch that has ended: that a prompt was received stays true.
+      const received = updateAgent(state, name, (agent) => receivePrompt(agent, launchId, hook, at));
+      return updateAgent(received, name, (agent) => reduceLife(agent, event));
+    }
+    case 'prompt requested':
+    case 'prompt taken':
+    case 'prompt waits':
+    case 'prompt typed':
+    case 'prompt ended':
+    case 'save restart requested':
+    case 'save restart ended':
+      return updateAgent(state, event.name, (agent) => reducePrompts(agent, event));
     case 'doubted':
     case 'mcp initialized':
     case 'mcp tools listed':

@@ -99,6 +99,10 @@ export interface Agent {
   /** Open incidents per endpoint: unbound since, and what was tried. */
   readonly incidents: Readonly<Record<string, Incident>>;
   readonly savedContext?: SavedContext;
+  /** Prompts sent through Bowline, oldest first, settled ones bounded; absent: none yet. Their texts are in files only. */
+  readonly prompts?: readonly PromptRecord[];
+  /** The last `ask the agent to save, then restart`; absent: it was never asked for. */
+  readonly saveRestart?: SaveRestart;
 }
 
 export interface AgentConfiguration {
@@ -209,6 +213,51 @@ export interface SavedContext {
   /** `explicit`: the agent called save_my_context. `carried`: handed over from an older conversation. */
   readonly origin: 'explicit' | 'carried';
   readonly bytes: number;
+}
+
+/** A prompt and what became of it. Holds nothing of its text. */
+export interface PromptRecord {
+  /** Chosen by the sender: asked for twice under one id, a prompt is sent once. */
+  readonly id: string;
+  readonly requestedAt: number;
+  /** The window or script that sent it. */
+  readonly by: string;
+  /** Digest of the text under the agent's key; the hook that tells of its receipt names the same one. */
+  readonly digest: string;
+  readonly characters: number;
+  readonly state: PromptState;
+}
+
+export type PromptState =
+  /** `waitsFor`: what the hands saw in the way; what the brain sees in the way is derived, see `promptWaitsFor`. */
+  | { readonly kind: 'queued'; readonly waitsFor?: string }
+  /** The hands have taken it for this launch: it cannot be called off any more. */
+  | { readonly kind: 'typing'; readonly launchId: string; readonly since: number }
+  | { readonly kind: 'typed'; readonly launchId: string; readonly since: number; readonly at: number }
+  /** The hook of that launch told it. */
+  | { readonly kind: 'received'; readonly launchId: string; readonly at: number }
+  /** It may have been typed, and no receipt came. It is never typed again; a late receipt still counts. */
+  | {
+      readonly kind: 'unknown';
+      readonly launchId: string;
+      readonly since: number;
+      readonly at: number;
+      readonly detail: string;
+    }
+  /** Nothing was typed. */
+  | { readonly kind: 'failed'; readonly at: number; readonly detail: string };
+
+/** A restart that waits until the agent has saved its context, because a prompt asks for it. */
+export interface SaveRestart {
+  readonly promptId: string;
+  readonly mode: LaunchMode;
+  readonly requestedAt: number;
+  /** Absent: it is under way. */
+  readonly ended?: {
+    readonly at: number;
+    readonly outcome: 'restarted' | 'not restarted';
+    readonly detail: string;
+  };
 }
 
 /** What was seen of one (agent, endpoint). Replaced as a whole by a new launch; never holds an MCP session id itself. */

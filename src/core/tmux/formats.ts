@@ -24,6 +24,9 @@ export const endedPaneText = 'The process of this agent has ended.';
 /** Pane option that ties a pane to a launch. */
 export const launchOption = '@bowline_launch';
 
+/** Pane option that tells which prompt was pasted into the pane last, and how far that went. */
+export const promptOption = '@bowline_prompt';
+
 /**
  * Server option that carries a directory to `-c`. tmux expands `-c` as a format, and no escaping stops it: `##[` stays
  * `##[`, and `%` is a time only in some texts (measured, tmux 3.3a). The value of an option is not expanded again.

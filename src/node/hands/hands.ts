@@ -1,11 +1,11 @@
-import { Sequencer } from '../../base/async.ts';
+import { delay, Sequencer } from '../../base/async.ts';
 import { BowlineError, messageOf } from '../../base/errors.ts';
 import { shellLine } from '../../core/claude/shellLine.ts';
 import { knownLaunchIds } from '../../core/fleet/state.ts';
 import { Emitter } from '../../base/events.ts';
 import { DisposableObject } from '../../base/lifecycle.ts';
 import type { Log } from '../../base/log.ts';
-import type { FleetState, PaneProcess } from '../../core/fleet/state.ts';
+import type { FleetState, PaneProcess, PromptState } from '../../core/fleet/state.ts';
 import type { PaneInfo } from '../../core/tmux/formats.ts';
 import type { HandsFact } from '../../protocol/fleetEvent.ts';
 import type { HandsTask } from '../../protocol/stream.ts';
@@ -16,6 +16,7 @@ import { TmuxClient } from '../tmux/tmuxClient.ts';
 import { endProcess } from './endProcess.ts';
 import { findClaude } from './findClaude.ts';
 import { Observer } from './observer.ts';
+import { type PromptFact, type PromptStep, stepPrompt } from './sendPrompt.ts';
 import { typeLine } from './typeLine.ts';
 
 export interface HandsOptions {
@@ -46,6 +47,9 @@ const endAgainAfterMs = 2_000;
 interface RunningTask {
   readonly abort: AbortController;
 }
+
+/** A prompt whose agent tmux does not answer for is tried again after this. */
+const promptAgainAfterMs = 2_000;
 
 /**
  * Runs effects on tmux and processes, and tells what it sees there. Each task is safe to run twice: it looks first for
@@ -150,6 +154,10 @@ export class Hands extends DisposableObject {
     this.tasks.set(task.id, { abort });
     const sequencer = this.sequencers.get(task.name) ?? new Sequencer();
     this.sequencers.set(task.name, sequencer);
+    if (task.kind === 'prompt') {
+      void this.prompt(task, sequencer, abort.signal);
+      return;
+    }
     void sequencer.run(async () => {
       if (abort.signal.aborted) return;
       try {
@@ -160,7 +168,43 @@ export class Hands extends DisposableObject {
     });
   }
 
-  private async run(task: HandsTask, signal: AbortSignal): Promise<void> {
+  /** A prompt may wait for long: other tasks of its agent come between its steps. */
+  private async prompt(
+    task: Extract<HandsTask, { kind: 'prompt' }>,
+    sequencer: Sequencer,
+    signal: AbortSignal,
+  ): Promise<void> {
+    while (!signal.aborted) {
+      const step = await sequencer
+        .run<PromptStep>(() => this.stepPrompt(task, signal))
+        .catch((error: unknown): PromptStep => {
+          this.options.log.warn('a prompt cannot be sent now', { agent: task.name, reason: messageOf(error) });
+          return { kind: 'again', afterMs: promptAgainAfterMs };
+        });
+      if (step.kind === 'done') return;
+      await delay(step.afterMs, signal).catch(() => undefined);
+    }
+  }
+
+  private async stepPrompt(task: Extract<HandsTask, { kind: 'prompt' }>, signal: AbortSignal): Promise<PromptStep> {
+    const { name, launchId, promptId } = task;
+    if (signal.aborted) return { kind: 'done' };
+    await this.tmux.connect();
+    const pane = (await this.tmux.listPanes()).find((one) => one.launchId === launchId);
+    // Whether it has ended, the observer tells.
+    if (pane === undefined || pane.dead) return { kind: 'again', afterMs: promptAgainAfterMs };
+    const state = (): PromptState | undefined => {
+      return this.options.fleet().agents[name]?.prompts?.find(({ id }) => id === promptId)?.state;
+    };
+    const report = (fact: PromptFact): void => {
+      const subject = { at: this.now(), name, promptId };
+      this.report([fact.kind === 'prompt waits' ? { ...subject, ...fact } : { ...subject, ...fact, launchId }]);
+    };
+    const stillWanted = (): boolean => !signal.aborted && this.isIdle(name, launchId);
+    return stepPrompt(this.tmux, pane, task, { now: this.now, stillWanted, state, report });
+  }
+
+  private async run(task: Exclude<HandsTask, { kind: 'prompt' }>, signal: AbortSignal): Promise<void> {
     switch (task.kind) {
       case 'launch':
         return this.launch(task, signal);
@@ -173,8 +217,8 @@ export class Hands extends DisposableObject {
 
   private async launch(task: Extract<HandsTask, { kind: 'launch' }>, signal: AbortSignal): Promise<void> {
     const environment = { ...agentBaseEnvironment(this.options.environment), ...task.environment };
-    const program = await findClaude(task.program, environment);
     await this.tmux.connect();
+    const program = await findClaude(task.program, environment);
     const panes = await this.tmux.listPanes();
     const already = panes.find((pane) => pane.launchId === task.launchId);
     if (already !== undefined) {
@@ -270,7 +314,7 @@ export class Hands extends DisposableObject {
     );
   }
 
-  private failed(task: HandsTask, error: unknown, signal: AbortSignal): void {
+  private failed(task: Exclude<HandsTask, { kind: 'prompt' }>, error: unknown, signal: AbortSignal): void {
     if (signal.aborted) return;
     this.tasks.delete(task.id);
     const sentence = messageOf(error);

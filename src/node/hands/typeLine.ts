@@ -1,65 +1,107 @@
 import { delay } from '../../base/async.ts';
+import { showsPrompt } from '../../core/claude/promptText.ts';
 import { readScreen, type ScreenReading } from '../../core/claude/screen.ts';
 import type { PaneInfo } from '../../core/tmux/formats.ts';
-import { capturePane, lastClientActivity, sendKeys } from '../tmux/paneOperations.ts';
+import { enterGuarded, lookAtPane, type PaneLook, pasteGuarded } from '../tmux/guardedKeys.ts';
+import { lastClientActivity, sendKeys } from '../tmux/paneOperations.ts';
 import type { TmuxCommands } from '../tmux/tmuxClient.ts';
 
 /** Whether the line was submitted, or why nothing was. */
 export type TypeOutcome = { readonly kind: 'typed' } | { readonly kind: 'put off'; readonly reason: string };
 
+/** What is asked while text is brought into an agent. */
+export interface TypingContext {
+  readonly now: () => number;
+  /** Asked right before each key. */
+  readonly stillWanted: () => boolean;
+}
+
 const limits = {
   /** Nothing is typed within this time of a person's last key (spec, Life of an agent). */
   personQuietMs: 5_000,
-  /** How long the typed text may take to show in the input line. */
+  /** How long the text may take to show in the input line. */
   echoMs: 2_000,
   echoEveryMs: 40,
 } as const;
 
 /**
- * Types one line into the empty input line of an agent and presses Enter, once the screen shows the text there. Never
- * types into a dialog, over unsent text, or while a person is at the keys. A line that an earlier try left there, because
- * it showed too late, is taken up. `stillWanted` is asked right before each key.
+ * Brings one line into the empty input line of an agent and submits it, once the screen shows the text there. Never into
+ * a dialog, over unsent text, or while a person is at the keys. A line that an earlier try left there, because it showed
+ * too late, is taken up.
+ *
+ * A dialog may open between any look and what is sent after it. So the text goes as a bracketed paste, which no dialog
+ * takes for an answer, and Enter goes only while the cursor stands where it stood when the input line showed the text
+ * (see `guardedKeys`). Escape is never sent.
  */
 export async function typeLine(
   tmux: TmuxCommands,
   pane: PaneInfo,
   text: string,
-  context: { readonly now: () => number; readonly stillWanted: () => boolean },
+  context: TypingContext,
 ): Promise<TypeOutcome> {
+  const putOff = (reason: string): TypeOutcome => ({ kind: 'put off', reason });
+  const free = await lookWhetherFree(tmux, pane, text, context);
+  if (free.kind === 'taken') return putOff(free.reason);
+  if (!context.stillWanted()) return putOff('called off');
+  if (free.holds === 'nothing') {
+    if ((await pasteGuarded(tmux, pane.paneId, free.look, { text })) === 'changed') return putOff('the screen changed');
+  }
+  const outcome = await enterOnceShown(tmux, pane, text, context);
+  switch (outcome) {
+    case 'entered':
+      return { kind: 'typed' };
+    case 'not shown':
+      // What does not show as the input line may stand anywhere; Enter could answer something.
+      return putOff('the typed text did not show in the input line');
+    case 'called off':
+      await sendKeys(tmux, pane.paneId, { key: 'C-u' });
+      return putOff('called off');
+  }
+}
+
+/** Whether text may be brought into the input line now, and what is in the way otherwise. */
+export type Freedom =
+  | { readonly kind: 'free'; readonly holds: 'nothing' | 'the text'; readonly look: PaneLook }
+  | { readonly kind: 'taken'; readonly reason: string };
+
+/** Looks at the keys of persons and at the screen. `text`: what may stand in the input line already. */
+export async function lookWhetherFree(
+  tmux: TmuxCommands,
+  pane: PaneInfo,
+  text: string,
+  context: TypingContext,
+): Promise<Freedom> {
   const activity = await lastClientActivity(tmux, pane.sessionId);
   if (activity !== undefined && context.now() - activity * 1000 < limits.personQuietMs) {
-    return { kind: 'put off', reason: 'a person is typing' };
+    return { kind: 'taken', reason: 'a person is typing' };
   }
-  const before = await read(tmux, pane);
-  if (before.kind !== 'input') return { kind: 'put off', reason: `the screen shows ${describe(before)}` };
-  if (before.text !== '' && before.text !== text)
-    return { kind: 'put off', reason: 'the input line holds unsent text' };
-  if (!context.stillWanted()) return { kind: 'put off', reason: 'called off' };
-  if (before.text === '') await sendKeys(tmux, pane.paneId, { literal: text });
-  if (!(await shows(tmux, pane, text))) {
-    // What does not show as the input line may stand anywhere; Enter could answer something.
-    return { kind: 'put off', reason: 'the typed text did not show in the input line' };
-  }
-  if (!context.stillWanted()) {
-    await sendKeys(tmux, pane.paneId, { key: 'C-u' });
-    return { kind: 'put off', reason: 'called off' };
-  }
-  await sendKeys(tmux, pane.paneId, { key: 'Enter' });
-  return { kind: 'typed' };
+  const look = await lookAtPane(tmux, pane.paneId);
+  const reading = readScreen(look.lines);
+  if (reading.kind !== 'input') return { kind: 'taken', reason: `the screen shows ${describe(reading)}` };
+  if (reading.text === '') return { kind: 'free', holds: 'nothing', look };
+  if (reading.text === text) return { kind: 'free', holds: 'the text', look };
+  return { kind: 'taken', reason: 'the input line holds unsent text' };
 }
 
-async function shows(tmux: TmuxCommands, pane: PaneInfo, text: string): Promise<boolean> {
+/** Presses Enter, once, as soon as the input line shows the text. `mark` is left on the pane with the key. */
+export async function enterOnceShown(
+  tmux: TmuxCommands,
+  pane: PaneInfo,
+  text: string,
+  context: TypingContext & { readonly mark?: string },
+): Promise<'entered' | 'not shown' | 'called off'> {
+  const mark = context.mark === undefined ? {} : { mark: context.mark };
   const until = performance.now() + limits.echoMs;
-  while (performance.now() < until) {
-    const reading = await read(tmux, pane);
-    if (reading.kind === 'input' && reading.text === text) return true;
+  do {
+    const look = await lookAtPane(tmux, pane.paneId);
+    const reading = readScreen(look.lines);
+    if (reading.kind === 'input' && showsPrompt(reading.text, text)) {
+      if (!context.stillWanted()) return 'called off';
+      if ((await enterGuarded(tmux, pane.paneId, look, mark)) === 'done') return 'entered';
+    }
     await delay(limits.echoEveryMs);
-  }
-  return false;
-}
-
-async function read(tmux: TmuxCommands, pane: PaneInfo): Promise<ScreenReading> {
-  return readScreen(await capturePane(tmux, pane.paneId, { styles: 'escapes' }));
+  } while (performance.now() < until);
+  return 'not shown';
 }
 
 function describe(reading: Exclude<ScreenReading, { kind: 'input' }>): string {

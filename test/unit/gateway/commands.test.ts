@@ -8,6 +8,7 @@ import { reduce, reduceAll } from '../../../src/core/fleet/reduce.ts';
 import type { FleetState } from '../../../src/core/fleet/state.ts';
 import { Commands } from '../../../src/gateway/commands.ts';
 import type { FleetPort } from '../../../src/gateway/ports.ts';
+import { PromptCommands } from '../../../src/gateway/promptCommands.ts';
 import type { Command } from '../../../src/protocol/commands.ts';
 
 const self = 'bowline-self';
@@ -25,6 +26,23 @@ class MemoryFleet implements FleetPort {
     this.report(event);
     return Promise.resolve();
   }
+}
+
+/** What would be on disk, by prompt id. */
+const promptTexts = new Map<string, string>();
+
+function promptsOf(fleet: FleetPort): PromptCommands {
+  return new PromptCommands({
+    fleet,
+    clock: () => now,
+    keys: { keyOf: () => Promise.resolve('key') },
+    prompts: {
+      save: (_name, id, text) => {
+        promptTexts.set(id, text);
+        return Promise.resolve();
+      },
+    },
+  });
 }
 
 const name = 'ada';
@@ -101,7 +119,13 @@ describe('commands', () => {
     command: Command,
   ): Promise<{ kinds: readonly string[]; fleet: MemoryFleet; error?: BowlineError }> {
     const fleet = new MemoryFleet(reduceAll(events));
-    const commands = new Commands({ fleet, clock: () => now, servers: [self], newId: () => 'unique' });
+    const commands = new Commands({
+      fleet,
+      clock: () => now,
+      servers: [self],
+      newId: () => 'unique',
+      prompts: promptsOf(fleet),
+    });
     try {
       await commands.execute(command, 'window 1');
       return { kinds: fleet.kinds, fleet };
@@ -144,7 +168,13 @@ describe('commands', () => {
 
   it('gives a name to one agent only, also when two ask at once', async () => {
     const fleet = new MemoryFleet(reduceAll([]));
-    const commands = new Commands({ fleet, clock: () => now, servers: [self], newId: () => 'unique' });
+    const commands = new Commands({
+      fleet,
+      clock: () => now,
+      servers: [self],
+      newId: () => 'unique',
+      prompts: promptsOf(fleet),
+    });
     const command: Command = { kind: 'create', name, directory };
     const results = await Promise.allSettled([commands.execute(command, 'a'), commands.execute(command, 'b')]);
     assert.deepStrictEqual(
@@ -302,7 +332,13 @@ describe('commands', () => {
   it('verifies every endpoint that is on, and reconnects once however often it is asked', async () => {
     const verified = await run([...running, ...bound], { kind: 'verify', name });
     const first = await run([...running, ...bound], { kind: 'reconnect', name, server: self });
-    const commands = new Commands({ fleet: first.fleet, clock: () => now, servers: [self], newId: () => 'other' });
+    const commands = new Commands({
+      fleet: first.fleet,
+      clock: () => now,
+      servers: [self],
+      newId: () => 'other',
+      prompts: promptsOf(first.fleet),
+    });
     await commands.execute({ kind: 'reconnect', name, server: self }, 'window 2');
     assert.deepStrictEqual(
       {

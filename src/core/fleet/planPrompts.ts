@@ -1,0 +1,106 @@
+import type { Health } from '../binding/health.ts';
+import { activeAttempt } from '../healing/ladder.ts';
+import type { Effect } from './effects.ts';
+import type { FleetEvent } from './events.ts';
+import { isSettled } from './reducePrompts.ts';
+import { type Agent, liveLaunchIds, type PromptRecord } from './state.ts';
+
+/** In milliseconds. */
+export const promptTimes = {
+  /** From the typing to the hook's report; the hook itself ends within a second of the submit. */
+  receiptWithin: 20_000,
+} as const;
+
+/** What is to be done for an agent's prompts; `wakeAt` as in `Plan`. */
+export interface PromptPlan {
+  readonly decisions: readonly FleetEvent[];
+  readonly effects: readonly Effect[];
+  readonly wakeAt?: number;
+}
+
+/** One prompt after another, oldest first: the next one begins when the one before is settled. */
+export function planPrompts(agent: Agent, healths: readonly Health[], now: number): PromptPlan {
+  const nothing: PromptPlan = { decisions: [], effects: [] };
+  const prompt = firstOpen(agent);
+  if (prompt === undefined) return nothing;
+  const { name } = agent;
+  const end = (outcome: 'unknown' | 'failed', detail: string): PromptPlan => {
+    return { decisions: [{ at: now, kind: 'prompt ended', name, promptId: prompt.id, outcome, detail }], effects: [] };
+  };
+  const effectFor = (launchId: string): readonly Effect[] => {
+    return [{ kind: 'prompt', id: `prompt:${prompt.id}:${launchId}`, name, launchId, promptId: prompt.id }];
+  };
+  const { state } = prompt;
+  switch (state.kind) {
+    case 'queued': {
+      if (agent.life.kind === 'launching') return nothing;
+      if (agent.life.kind !== 'running') {
+        return end(
+          'failed',
+          `${name} does not run any more (${agent.life.kind}); nothing was sent. Start it and send the prompt again.`,
+        );
+      }
+      if (inTheWay(agent, healths) !== undefined) return nothing;
+      return { decisions: [], effects: effectFor(agent.life.running.launch.id) };
+    }
+    case 'typing':
+    case 'typed': {
+      if (!liveLaunchIds(agent).includes(state.launchId)) {
+        return end(
+          'unknown',
+          `${name} was typed to, and its process ended before it told the receipt. Look at the agent before you send it again.`,
+        );
+      }
+      const deadline = state.kind === 'typed' ? state.at + promptTimes.receiptWithin : undefined;
+      if (deadline !== undefined && now >= deadline) {
+        return end(
+          'unknown',
+          `The prompt was typed, and ${name} did not tell its receipt. Look at the agent before you send it again.`,
+        );
+      }
+      return { decisions: [], effects: effectFor(state.launchId), ...(deadline !== undefined && { wakeAt: deadline }) };
+    }
+    case 'received':
+    case 'unknown':
+    case 'failed':
+      return nothing;
+  }
+}
+
+/** What a queued prompt waits for, in words that fit after "waits for"; undefined: its turn has come, or it is not queued. */
+export function promptWaitsFor(agent: Agent, prompt: PromptRecord, healths: readonly Health[]): string | undefined {
+  if (prompt.state.kind !== 'queued') return undefined;
+  if (firstOpen(agent)?.id !== prompt.id) return 'an earlier prompt';
+  return inTheWay(agent, healths) ?? prompt.state.waitsFor;
+}
+
+function firstOpen(agent: Agent): PromptRecord | undefined {
+  return agent.prompts?.find((prompt) => !isSettled(prompt));
+}
+
+/** The screen forbids, too, but that only the hands see. */
+function inTheWay(agent: Agent, healths: readonly Health[]): string | undefined {
+  const { life, activity } = agent;
+  if (life.kind !== 'running' || life.running.confirmedAt === undefined) {
+    const dialog = life.kind === 'running' ? life.running.dialog : undefined;
+    return dialog === undefined ? 'its start' : `a dialog (${dialog}); attach and answer it`;
+  }
+  if (life.running.dialog !== undefined) return `a dialog (${life.running.dialog}); attach and answer it`;
+  switch (activity.kind) {
+    case 'busy':
+      return 'the end of its turn';
+    case 'waiting for permission':
+      return 'a permission; attach and answer the question';
+    case 'waiting for input':
+      return 'an input; attach and answer the question';
+    case 'unknown':
+      return 'a sign that it is idle';
+    case 'idle':
+      break;
+  }
+  if (Object.values(agent.incidents).some((incident) => activeAttempt(incident) !== undefined)) return 'its healing';
+  if (healths.some(({ state }) => state === 'unbound')) return 'its tools, which are gone; heal it first';
+  if (healths.some(({ state }) => state === 'suspect' || state === 'pending'))
+    return 'its tools, which are being checked';
+  return undefined;
+}
