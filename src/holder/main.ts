@@ -9,45 +9,56 @@
  * - environment: BOWLINE_HOME, BOWLINE_HOLDER (instance of this holder), BOWLINE_LAST_EXIT (signal or code of the
  *   gateway before it), BOWLINE_PORT_TAKEN (the port of earlier runs, now a stranger's; until the first heartbeat);
  * - any ipc message is a heartbeat; exit 0 ends the holder, too; a closed ipc channel means that the holder is gone.
+ *
+ * Another version takes over when the gateway asks for it by `{kind: 'hand over', version}`: its program is started beside
+ * it with BOWLINE_SUCCESSOR, says `{kind: 'ready'}` and waits for `{kind: 'go'}`. The gateway hears `successor ready`, ends
+ * its work and says `{kind: 'handed over'}`; then the successor goes on. It is on trial for some seconds: dies it, the
+ * former program is started again and hears of it by BOWLINE_TAKEOVER_FAILED (`<version>: <reason>`), else
+ * versions/current names it, which is what launcher and hooks use. BOWLINE_HOLDER_VERSION: where this holder runs from.
  */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { createHash, randomBytes } from 'node:crypto';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
-import * as net from 'node:net';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { candidatePorts, listen, listenerRole, listenForHolder, type ServerHandle } from './socket.ts';
+import {
+  type HolderRecord,
+  identityOf,
+  isExecutable,
+  isRecord,
+  openLog,
+  readText,
+  replaceFile,
+  say,
+  sleep,
+  startTimeOf,
+} from './system.ts';
 
-/** What node:cluster uses to bind without accepting. Undocumented: a test pins it. */
-interface ServerHandle {
-  readonly fd: number;
-  getsockname(out: { port?: number }): number;
-  listen(backlog: number): number;
-  close(): void;
-}
-function isServerHandle(value: unknown): value is ServerHandle {
-  return typeof value === 'object' && value !== null && 'fd' in value && typeof value.fd === 'number' && value.fd >= 0;
-}
-declare module 'net' {
-  function _createServerHandle(address: string, port: number, addressType: 4): ServerHandle | number;
-}
-
-interface Identity {
-  readonly pid: number;
-  readonly startTime: string;
-}
-interface HolderRecord extends Identity {
-  readonly instance: string;
-  readonly child?: Identity;
-}
-
-/** Instead of a state directory: the process that only listens, see {@link listen}. */
-const listenerRole = '--listen';
 const siblingMs = 2000;
 const orphanMs = 1000;
 const lateTickMs = 3000;
 const healthyMs = 5000;
 const longestDelayMs = 5000;
 const stopMs = 5000;
-const largestLog = 1_000_000;
+/** A version that failed is not tried again for so long, however many windows ask. */
+const failedForMs = 600_000;
+
+interface Successor {
+  readonly child: ChildProcess;
+  readonly version: string;
+  readonly program: string;
+  readonly node: string;
+  readonly limit: NodeJS.Timeout;
+  ready: boolean;
+}
+/** The program that runs has followed `former` and must show that it lives. */
+interface Trial {
+  readonly version: string;
+  readonly former: string;
+  readonly formerNode: string;
+  reason?: string;
+  confirmation?: NodeJS.Timeout;
+}
 
 class Holder {
   private readonly instance = randomBytes(16).toString('hex');
@@ -61,10 +72,17 @@ class Holder {
   private lastHeartbeat = 0;
   private failures = 0;
   private stopping = false;
+  private node = process.execPath;
+  private successor: Successor | undefined;
+  private trial: Trial | undefined;
+  private lastFailure: string | undefined;
+  /** What the next gateway is told, until its first heartbeat. */
+  private takeoverFailed: string | undefined;
+  private readonly failedAt = new Map<string, number>();
 
   constructor(
     private readonly directory: string,
-    private readonly gateway: string,
+    private gateway: string,
     private readonly heartbeatLimitMs: number,
   ) {
     this.file = join(directory, 'holder.json');
@@ -105,41 +123,170 @@ class Holder {
 
   private startChild(): void {
     if (this.stopping) return;
+    const { lastExit, portTaken, takeoverFailed } = this;
+    this.child = this.spawn(this.node, this.gateway, {
+      BOWLINE_LAST_EXIT: lastExit,
+      BOWLINE_PORT_TAKEN: portTaken?.toString(),
+      BOWLINE_TAKEOVER_FAILED: takeoverFailed,
+    });
+    this.lastHeartbeat = performance.now();
+    this.tryToWriteRecord();
+  }
+
+  private spawn(node: string, program: string, environment: NodeJS.ProcessEnv): ChildProcess {
     const output = openLog(join(this.directory, 'log'), 'gateway.out');
     const started = performance.now();
-    const child = spawn(process.execPath, [this.gateway], {
+    const child = spawn(node, [program], {
       stdio: ['ignore', output, output, this.socket?.fd, 'ipc'],
       env: {
         ...process.env,
         BOWLINE_HOME: this.directory,
         BOWLINE_HOLDER: this.instance,
-        BOWLINE_LAST_EXIT: this.lastExit,
-        BOWLINE_PORT_TAKEN: this.portTaken?.toString(),
+        BOWLINE_HOLDER_VERSION: basename(dirname(__filename)),
+        ...environment,
       },
     });
     if (typeof output === 'number') fs.closeSync(output);
-    this.child = child;
-    this.lastHeartbeat = started;
-    child.on('message', () => {
-      this.lastHeartbeat = performance.now();
-      this.portTaken = undefined;
+    child.on('message', (message: unknown) => {
+      if (child === this.child) this.heard(message);
+      else if (child === this.successor?.child) this.successorReady(this.successor);
     });
+    const ended = (cause: string): void => {
+      if (child === this.successor?.child) this.successorFailed(this.successor, `it ended with ${cause}`);
+      else if (child === this.child) this.childEnded(cause, performance.now() - started);
+    };
     child.on('exit', (code, signal) => {
-      this.childEnded(signal ?? String(code), performance.now() - started);
+      ended(signal ?? String(code));
     });
     child.on('error', (error) => {
-      if (child.pid === undefined) this.childEnded(error.message, 0);
+      if (child.pid === undefined) ended(error.message);
     });
+    return child;
+  }
+
+  private heard(message: unknown): void {
+    this.lastHeartbeat = performance.now();
+    this.portTaken = undefined;
+    this.takeoverFailed = undefined;
+    const { trial } = this;
+    if (trial)
+      trial.confirmation ??= setTimeout(() => {
+        this.confirm(trial);
+      }, healthyMs);
+    if (typeof message !== 'object' || message === null || !('kind' in message)) return;
+    if (message.kind === 'hand over' && 'version' in message) this.startSuccessor(String(message.version));
+    else if (message.kind === 'handed over') this.promote();
+  }
+
+  private startSuccessor(version: string): void {
+    const program = join(this.directory, 'versions', version, 'gateway.js');
+    const sinceFailed = performance.now() - (this.failedAt.get(version) ?? -Infinity);
+    let refusal: string | undefined;
+    if (this.successor || this.trial) refusal = 'another one is taking over';
+    else if (!/^[^./][^/]*$/.test(version) || !fs.existsSync(program)) refusal = 'it is not installed';
+    else if (sinceFailed < failedForMs) refusal = 'it failed a few minutes ago';
+    if (refusal !== undefined) {
+      this.tell(this.child, { kind: 'successor failed', version, reason: refusal });
+      return;
+    }
+    say(`version ${version} is to take over`);
+    // What the newest window brought: a new version may need a newer Node.
+    const node = this.knownNodes()[0] ?? this.node;
+    const child = this.spawn(node, program, { BOWLINE_SUCCESSOR: '1', BOWLINE_LAST_EXIT: 'handed over' });
+    const limit = setTimeout(() => {
+      if (this.successor?.child === child) this.successorFailed(this.successor, 'it did not load in time');
+    }, this.heartbeatLimitMs);
+    this.successor = { child, version, program, node, limit, ready: false };
+  }
+
+  private successorReady(successor: Successor): void {
+    clearTimeout(successor.limit);
+    successor.ready = true;
+    this.tell(this.child, { kind: 'successor ready' });
+  }
+
+  /** Before its turn: the gateway may still serve, or be past its last word; then the next one tells it. */
+  private successorFailed({ child, version, limit }: Successor, reason: string): void {
+    clearTimeout(limit);
+    this.successor = undefined;
+    child.kill('SIGKILL');
+    this.noteFailure(version, reason);
+    this.tell(this.child, { kind: 'successor failed', version, reason });
+  }
+
+  /** The gateway is done with state and socket: its successor goes on, or its own program again. */
+  private promote(): void {
+    const { successor } = this;
+    this.child = undefined;
+    this.failures = 0;
+    if (!successor) {
+      this.takeoverFailed = this.lastFailure;
+      this.startChild();
+      return;
+    }
+    const { child, version, program, node } = successor;
+    this.successor = undefined;
+    this.trial = { version, former: this.gateway, formerNode: this.node };
+    this.gateway = program;
+    this.node = node;
+    this.child = child;
+    this.lastHeartbeat = performance.now();
+    this.tell(child, { kind: 'go' });
     this.tryToWriteRecord();
+  }
+
+  private confirm(trial: Trial): void {
+    if (this.trial !== trial) return;
+    this.trial = undefined;
+    try {
+      replaceFile(join(this.directory, 'versions', 'current'), `${trial.version}\n`, 'durable');
+      say(`version ${trial.version} has taken over`);
+    } catch (error) {
+      say(`cannot write versions/current: ${String(error)}`);
+    }
+  }
+
+  private fallBack({ version, former, formerNode, reason, confirmation }: Trial, cause: string): void {
+    clearTimeout(confirmation);
+    this.trial = undefined;
+    this.noteFailure(version, reason ?? `it ended with ${cause}`);
+    this.takeoverFailed = this.lastFailure;
+    this.gateway = former;
+    this.node = formerNode;
+  }
+
+  private noteFailure(version: string, reason: string): void {
+    say(`version ${version} could not take over: ${reason}`);
+    this.failedAt.set(version, performance.now());
+    this.lastFailure = `${version}: ${reason}`;
+  }
+
+  private tell(child: ChildProcess | undefined, message: object): void {
+    // Its end is heard of by itself.
+    if (child?.connected) child.send(message, () => undefined);
+  }
+
+  /** Nodes that windows have made known and that exist, newest first. */
+  private knownNodes(): string[] {
+    const lines = readText(join(this.directory, 'versions', 'nodes')).split('\n');
+    return lines.filter((path) => path.startsWith('/') && isExecutable(path));
   }
 
   private childEnded(cause: string, lifeMs: number): void {
     this.child = undefined;
     if (this.stopping) return;
     if (cause === '0') this.leave(0);
-    // An update can remove what this process runs on: the launcher's loop finds the present programs.
-    if (!fs.existsSync(process.execPath) || !fs.existsSync(this.gateway)) this.leave(1);
     this.lastExit = cause;
+    if (this.trial) this.fallBack(this.trial, cause);
+    else if (this.successor?.ready) {
+      // It died on the way: what it has written counts.
+      this.promote();
+      return;
+    }
+    // An update of the editor removes what this process runs on.
+    if (!isExecutable(this.node)) this.node = [process.execPath, ...this.knownNodes()].find(isExecutable) ?? '';
+    // The launcher's loop knows more places, and the version that is installed now.
+    if (this.node === '' || !fs.existsSync(this.gateway)) this.leave(1);
     if (lifeMs > healthyMs) this.failures = 0;
     const delay = this.failures === 0 ? 0 : Math.min(50 * 2 ** this.failures, longestDelayMs);
     this.failures++;
@@ -168,6 +315,7 @@ class Holder {
       if (!this.child || now - this.lastHeartbeat <= this.heartbeatLimitMs) return;
       say(`no heartbeat for ${Math.round(now - this.lastHeartbeat)} ms; ending the gateway`);
       this.lastHeartbeat = now;
+      if (this.trial) this.trial.reason = 'it gave no sign of life';
       this.child.kill('SIGKILL');
     };
     setInterval(tick, Math.min(1000, this.heartbeatLimitMs / 4));
@@ -176,6 +324,7 @@ class Holder {
   private async stop(): Promise<void> {
     if (this.stopping) return;
     this.stopping = true;
+    this.successor?.child.kill('SIGKILL');
     const child = this.child;
     if (child) {
       const ended = new Promise((resolve) => child.once('exit', resolve));
@@ -240,133 +389,6 @@ class Holder {
     const { instance, port, startedAt } = this;
     replaceFile(this.file, `${JSON.stringify({ ...self, instance, port, startedAt, child })}\n`, 'until reboot');
   }
-}
-
-/**
- * Only a listening socket excludes others (libuv sets SO_REUSEADDR, so two processes can bind one port), but the event
- * loop of whoever lets a handle listen accepts. So another process does, and is gone before its loop turns: here the
- * handle comes in as node:cluster sends it, and this loop knows nothing of its listening.
- * Resolves with undefined when the port is in use.
- */
-async function listen(port: number): Promise<ServerHandle | undefined> {
-  const probe = bind(port);
-  if (!probe) return undefined;
-  probe.close();
-  const listener = spawn(process.execPath, [__filename, listenerRole, String(port)], {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  });
-  return new Promise((resolve, reject) => {
-    listener.once('error', reject);
-    listener.once('message', (_message, handle: unknown) => {
-      resolve(isServerHandle(handle) ? handle : undefined);
-    });
-    listener.once('close', () => {
-      resolve(undefined);
-    });
-  });
-}
-
-/** Sends and ends in one turn of the loop: it never accepts. */
-function listenForHolder(port: number): never {
-  const handle = bind(port);
-  // A raw handle is undocumented here, too.
-  const send: unknown = Reflect.get(process, 'send');
-  if (typeof send === 'function' && handle?.listen(511) === 0) Reflect.apply(send, process, ['listens', handle]);
-  process.exit(0);
-}
-
-/** Binds 127.0.0.1:port. libuv tells late that a port is in use; until then the handle has no address. */
-function bind(port: number): ServerHandle | undefined {
-  const handle = net._createServerHandle('127.0.0.1', port, 4);
-  if (typeof handle === 'number') return undefined;
-  const address: { port?: number } = {};
-  if (handle.getsockname(address) === 0 && address.port === port) return handle;
-  handle.close();
-  return undefined;
-}
-
-/** Below the ranges that systems take ephemeral ports from (Linux from 32768, macOS from 49152). */
-function* candidatePorts(directory: string): Generator<number> {
-  for (let attempt = 0; attempt < 50; attempt++) {
-    const hash = createHash('sha256').update(`${directory}\n${attempt}`).digest();
-    yield 20000 + (hash.readUInt32BE(0) % 12768);
-  }
-}
-
-function identityOf(pid: number): Identity | undefined {
-  const startTime = startTimeOf(pid);
-  return startTime === undefined ? undefined : { pid, startTime };
-}
-
-/** The same text as in node/processIdentity.ts; undefined for a process that is gone. */
-function startTimeOf(pid: number): string | undefined {
-  try {
-    if (process.platform === 'linux') {
-      const boot = fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-      const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8');
-      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      return fields[0] === 'Z' || fields[0] === 'X' ? undefined : `proc:${boot}:${String(fields[19])}`;
-    }
-    const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
-    const output = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], { env, encoding: 'utf8' });
-    const [state, ...start] = output.trim().split(/\s+/);
-    return state === undefined || state.startsWith('Z') ? undefined : `ps:${start.join(' ')}`;
-  } catch {
-    return undefined;
-  }
-}
-
-function isRecord(value: unknown): value is HolderRecord {
-  return isIdentity(value) && 'instance' in value && (!('child' in value) || isIdentity(value.child));
-}
-
-function isIdentity(value: unknown): value is Identity {
-  if (typeof value !== 'object' || value === null || !('pid' in value) || !('startTime' in value)) return false;
-  return Number.isSafeInteger(value.pid) && typeof value.startTime === 'string';
-}
-
-function readText(path: string): string {
-  try {
-    return fs.readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
-}
-
-/** Siblings wait for holder.json, which means nothing after a crash of the machine: it does not wait for the disk. */
-function replaceFile(path: string, text: string, life: 'durable' | 'until reboot'): void {
-  const temporary = `${path}.${randomBytes(9).toString('hex')}.tmp`;
-  try {
-    fs.writeFileSync(temporary, text, { flag: 'wx', mode: 0o600, flush: life === 'durable' });
-    fs.renameSync(temporary, path);
-  } finally {
-    fs.rmSync(temporary, { force: true });
-  }
-}
-
-/** A full disk must not keep the gateway from running: then its output is dropped. */
-function openLog(directory: string, name: string): number | 'ignore' {
-  try {
-    fs.mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const descriptor = fs.openSync(join(directory, name), 'a', 0o600);
-    if (fs.fstatSync(descriptor).size > largestLog) fs.ftruncateSync(descriptor);
-    return descriptor;
-  } catch (error) {
-    say(`cannot open ${name}: ${String(error)}`);
-    return 'ignore';
-  }
-}
-
-function say(sentence: string): void {
-  try {
-    fs.writeSync(2, `${new Date().toISOString()} holder ${process.pid}: ${sentence}\n`);
-  } catch {
-    // Nobody reads it: the port matters more than the word about it.
-  }
-}
-
-function sleep(milliseconds: number): Promise<unknown> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
 const [, , directory, gateway, limit] = process.argv;
