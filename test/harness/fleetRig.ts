@@ -1,25 +1,22 @@
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { silentLog } from '../../src/base/log.ts';
+import { readScreen } from '../../src/core/claude/screen.ts';
 import { type AgentRow, select } from '../../src/core/fleet/select.ts';
-import type { Agent } from '../../src/core/fleet/state.ts';
-import { GatewayClient } from '../../src/extension/gatewayClient.ts';
-import { HandsHost } from '../../src/extension/handsHost.ts';
-import { ensureHolder, type EnsureHolderOptions } from '../../src/node/gatewayLauncher.ts';
-import { Hands } from '../../src/node/hands/hands.ts';
-import { installPrograms } from '../../src/node/programs.ts';
-import { loadPty } from '../../src/node/pty.ts';
+import type { Agent, FleetState } from '../../src/core/fleet/state.ts';
+import { ensureHolder } from '../../src/node/gatewayLauncher.ts';
 import { type StatePaths, statePaths } from '../../src/node/statePaths.ts';
 import type { Command } from '../../src/protocol/commands.ts';
 import { type Endpoint, holderFileSchema } from '../../src/protocol/endpointFile.ts';
 import { claudeBinary, claudeEnvironment, type ClaudeVersion, prepareClaudeHome, scriptedApiKey } from './claude.ts';
 import { endProcesses } from './processes.mjs';
+import { createRigWindow, holderOptions, type RigWindow } from './rigWindow.ts';
 import { type ScriptedModel, startScriptedModel } from './scriptedModel.ts';
 import { waitFor } from './waitFor.ts';
+import type { WindowProcess, WindowProgram } from './windowProcess.ts';
 
 const run = promisify(execFile);
 const repository = path.resolve(__dirname, '../..');
@@ -30,12 +27,6 @@ const patience = 60_000;
 /** The name under which the rig's window has the hands. */
 export const rigWindow = 'test-window';
 
-/** What a window brings to the fleet. */
-interface RigWindow {
-  readonly client: GatewayClient;
-  readonly hands: HandsHost;
-}
-
 export interface FleetRigOptions {
   readonly version: ClaudeVersion;
   /** Names of directories below the rig's; `trusted` ones start without a dialog. */
@@ -45,6 +36,8 @@ export interface FleetRigOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Transport of the tmux client; a pseudo terminal by default. */
   readonly transport?: 'pty' | 'pipes';
+  /** `not offered`: the rig's window only watches. */
+  readonly hands?: 'offered' | 'not offered';
 }
 
 /**
@@ -73,7 +66,7 @@ export class FleetRig {
     await prepareClaudeHome({ home, apiKey: scriptedApiKey, directories: options.trusted.map(below) });
     const model = await startScriptedModel();
     const paths = statePaths(below('state'));
-    const rig = new FleetRig(root, paths, model, options, createWindow(paths, options));
+    const rig = new FleetRig(root, paths, model, options, openRigWindow(paths, options));
     try {
       await rig.connect();
       await rig.request({
@@ -99,13 +92,13 @@ export class FleetRig {
 
   /** Opens a window again after {@link closeWindow}, and resolves when it is connected. */
   async openWindow(): Promise<void> {
-    this.window = createWindow(this.paths, this.options);
+    this.window = openRigWindow(this.paths, this.options);
     await this.connect();
   }
 
   /** Starts holder and gateway without a window, unless they run. */
   startGateway(): Promise<Endpoint> {
-    return ensureHolder(holderOptions(this.paths));
+    return ensureHolder(holderOptions({ paths: this.paths, repository, log: silentLog }));
   }
 
   /**
@@ -128,9 +121,26 @@ export class FleetRig {
     };
   }
 
+  /** Starts one more window, in a process of its own that ends with the rig. Its log is `<name>.jsonl` in the root. */
+  startWindow(program: WindowProgram, window: string): WindowProcess {
+    return program.start({
+      stateDirectory: this.paths.directory,
+      repository,
+      window,
+      environment: rigEnvironment(this.paths, this.options),
+      transport: this.options.transport ?? 'pty',
+      logFile: path.join(this.root, `${window}.jsonl`),
+    });
+  }
+
+  /** The fleet as the window knows it. */
+  get state(): FleetState {
+    return this.window.client.state;
+  }
+
   /** Who has the hands, as the window knows it. */
   get handsHolder(): string | undefined {
-    return this.window.client.state.hands?.holder;
+    return this.state.hands?.holder;
   }
 
   /** Asks the gateway; rejects with its error. */
@@ -200,6 +210,19 @@ export class FleetRig {
     });
   }
 
+  /** Waits for an empty input line: the hook that ends a turn runs while the screen still shows it. */
+  async untilInput(name: string): Promise<void> {
+    await waitFor(
+      `the input line of ${name}`,
+      async () => {
+        const screen = await this.tmux('capture-pane', '-e', '-p', '-t', `=${name}:`);
+        const reading = readScreen(screen.split('\n'));
+        return reading.kind === 'input' && reading.text === '';
+      },
+      { timeoutMs: patience },
+    );
+  }
+
   screen(name: string): Promise<string> {
     return this.tmux('capture-pane', '-p', '-t', `=${name}:`);
   }
@@ -224,49 +247,23 @@ export class FleetRig {
   }
 }
 
-function holderOptions(paths: StatePaths): EnsureHolderOptions {
-  return {
-    paths,
-    install: () =>
-      installPrograms({
-        distDirectory: path.join(repository, 'dist'),
-        version: 'test',
-        paths,
-        nodes: [process.execPath],
-      }),
+function openRigWindow(paths: StatePaths, options: FleetRigOptions): RigWindow {
+  return createRigWindow({
+    stateDirectory: paths.directory,
+    repository,
+    window: rigWindow,
+    hands: options.hands ?? 'offered',
+    environment: rigEnvironment(paths, options),
+    transport: options.transport ?? 'pty',
     log: silentLog,
-  };
+  });
 }
 
-function createWindow(paths: StatePaths, options: FleetRigOptions): RigWindow {
-  const client = new GatewayClient({
-    paths,
-    log: silentLog,
-    window: rigWindow,
-    hands: () => 'offered',
-    ensure: (signal) => ensureHolder({ ...holderOptions(paths), signal }),
-  });
-  const environment = {
+function rigEnvironment(paths: StatePaths, options: FleetRigOptions): Record<string, string> {
+  return {
     PATH: process.env['PATH'] ?? '',
     TMPDIR: path.join(path.dirname(paths.directory), 'tmp'),
     LANG: 'C.UTF-8',
     ...options.environment,
   };
-  const hands = new HandsHost(
-    client,
-    rigWindow,
-    () =>
-      new Hands({
-        stateDirectory: paths.directory,
-        environment,
-        ...(options.transport !== 'pipes' && { loadPty: () => loadPty(() => createRequire(__filename)('node-pty')) }),
-        fleet: () => client.state,
-        report: (facts) => {
-          client.report(facts);
-        },
-        log: silentLog,
-      }),
-    silentLog,
-  );
-  return { client, hands };
 }

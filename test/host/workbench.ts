@@ -65,10 +65,20 @@ export async function openWorkbench(browser: Browser, server: HostServer, option
   });
   const page = await context.newPage();
   await options.prepare?.(page);
-  // On a busy machine the last of its files can take longer than Playwright's 30 s; the workbench is what counts.
-  await page.goto(workbenchUrl(server, options), { waitUntil: 'commit', timeout: 60_000 });
-  await page.waitForSelector('.monaco-workbench', { timeout: 120_000 });
-  return page;
+  const said: string[] = [];
+  page.on('console', (message) => said.push(message.text()));
+  page.on('requestfailed', (request) => said.push(`${request.url()}: ${request.failure()?.errorText ?? 'failed'}`));
+  for (let tries = 3; ; tries -= 1) {
+    try {
+      // On a busy machine the last of its files can take longer than Playwright's 30 s; the workbench is what counts.
+      await page.goto(workbenchUrl(server, options), { waitUntil: 'commit', timeout: 60_000 });
+      await page.waitForSelector('.monaco-workbench', { timeout: 60_000 });
+      return page;
+    } catch (error) {
+      // Loaded anew, as a person does with a page that stays blank.
+      if (tries === 1) throw new Error(`the workbench does not stand:\n${said.join('\n')}`, { cause: error });
+    }
+  }
 }
 
 /** Shows the view container with this title by its activity bar entry. */

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 
 import * as z from 'zod';
+import { readScreen } from '../../src/core/claude/screen.ts';
 import type { Agent } from '../../src/core/fleet/state.ts';
 import { holderFileSchema } from '../../src/protocol/endpointFile.ts';
 import { statePaths } from '../../src/node/statePaths.ts';
@@ -206,6 +207,19 @@ export class FleetWindow {
   /** What stands on an agent's screen. */
   screen(name: string): Promise<string> {
     return this.tmux('capture-pane', '-p', '-t', `=${name}:`);
+  }
+
+  /** Waits for an empty input line: the hook that ends a turn runs while the screen still shows it. */
+  async waitForInput(name: string): Promise<void> {
+    await waitFor(
+      `the input line of ${name}`,
+      async () => {
+        const screen = await this.tmux('capture-pane', '-e', '-p', '-t', `=${name}:`);
+        const reading = readScreen(screen.split('\n'));
+        return reading.kind === 'input' && reading.text === '';
+      },
+      { timeoutMs: 30_000 },
+    );
   }
 
   /** Types a prompt into an agent as a person would: text, a look at the input line, Enter. */

@@ -1,0 +1,47 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { build } from 'esbuild';
+import type * as z from 'zod';
+import type { windowArgumentsSchema } from './rigWindow.ts';
+
+/** A window in a process of its own. */
+export interface WindowProcess {
+  readonly window: string;
+  readonly pid: number;
+  /** Resolves when the process is gone. */
+  readonly ended: Promise<unknown>;
+}
+
+/** The bundle of `windowMain.ts` in a private directory. */
+export interface WindowProgram {
+  start(options: z.infer<typeof windowArgumentsSchema>): WindowProcess;
+  dispose(): Promise<void>;
+}
+
+/** Bundles the program: windows must start faster than one is killed. */
+export async function bundleWindowProgram(): Promise<WindowProgram> {
+  const directory = await mkdtemp(path.join(os.tmpdir(), 'bowline-window-'));
+  await build({
+    entryPoints: [path.join(__dirname, 'windowMain.ts')],
+    outdir: directory,
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'cjs',
+    logLevel: 'error',
+    external: ['node-pty'],
+    define: { 'process.env.WS_NO_BUFFER_UTIL': '"1"', 'process.env.WS_NO_UTF_8_VALIDATE': '"1"' },
+  });
+  return {
+    start: (options) => {
+      const child = spawn(process.execPath, [path.join(directory, 'windowMain.js'), JSON.stringify(options)], {
+        stdio: ['pipe', 'inherit', 'inherit'],
+      });
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      return { window: options.window, pid: child.pid ?? 0, ended };
+    },
+    dispose: () => rm(directory, { recursive: true, force: true }),
+  };
+}
