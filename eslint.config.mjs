@@ -7,21 +7,13 @@ const zones = {
   protocol: ['base', 'core', 'zod'],
   node: ['base', 'core', 'protocol', 'zod', 'node:*', 'ws', 'node-pty'],
   holder: ['node:*'],
-  gateway: ['base', 'core', 'protocol', 'node', 'zod', 'node:*', 'ws', '@modelcontextprotocol/server'],
+  gateway: ['base', 'core', 'protocol', 'node', 'zod', 'node:*', 'ws'],
   hook: ['base', 'core', 'protocol', 'node', 'zod', 'node:*'],
   extension: ['base', 'core', 'protocol', 'node', 'zod', 'node:*', 'ws', 'vscode'],
   webview: ['base', 'core', 'protocol', 'lit'],
 };
 const folders = Object.keys(zones);
-const packages = [
-  'zod',
-  'ws',
-  'node-pty',
-  '@modelcontextprotocol/server',
-  'vscode',
-  'lit',
-  '@vscode-elements/elements',
-];
+const packages = ['zod', 'ws', 'node-pty', 'vscode', 'lit', '@vscode-elements/elements'];
 
 /** One rule per folder: what it may not import. */
 function importRule(folder) {

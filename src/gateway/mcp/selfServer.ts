@@ -1,12 +1,11 @@
-import { type CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { messageOf } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import type { ContextStore } from '../contexts.ts';
 import type { Clock, FleetPort } from '../ports.ts';
 import type { Caller, EndpointServer } from './endpointServer.ts';
-import { connectInMemory } from './memoryTransport.ts';
 import { contextStatusText, fleetText, savedContextText, whoamiText } from './selfTexts.ts';
+import { failure, plainTool, success, type Tool, tool, type ToolResult, toolServer } from './toolServer.ts';
 
 /** Name under which every agent has the server. */
 export const selfServerName = 'bowline-self';
@@ -33,96 +32,87 @@ export interface SelfServerOptions {
 /** The built-in server by which an agent knows itself and keeps its context. */
 export function selfServer(options: SelfServerOptions): EndpointServer {
   const serverInfo = { name: selfServerName, title: 'Bowline', version: options.version };
-  const capabilities = { tools: {} };
-  return {
-    name: selfServerName,
-    introduction: { serverInfo, capabilities, instructions },
-    open: (caller, receive) => {
-      const server = new McpServer(serverInfo, { capabilities, instructions });
-      registerTools(server, caller, options);
-      return connectInMemory(server, receive, options.log);
-    },
-  };
+  return toolServer(selfServerName, { serverInfo, instructions }, selfTools(options), options.log);
 }
 
 const reading = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false } as const;
 
-function registerTools(server: McpServer, caller: Caller, options: SelfServerOptions): void {
+function selfTools(options: SelfServerOptions): readonly Tool[] {
   const { fleet, contexts, clock } = options;
-  server.registerTool(
-    'whoami',
-    {
-      title: 'Who am I',
-      description:
-        'Your name as a Bowline agent, your directory, launch and conversation, and whether your tools are bound.',
-      annotations: { title: 'Who am I', ...reading },
-    },
-    () => success(whoamiText(fleet.state, caller, clock())),
-  );
-
-  server.registerTool(
-    'save_my_context',
-    {
-      title: 'Save my context',
-      description:
-        'Saves what you need to go on after a restart: task, what is done, what is left, decisions, important files. ' +
-        'Call it when a piece of work is done. Replaces your former save. At most 256 kB.',
-      inputSchema: z.object({
+  return [
+    plainTool(
+      {
+        name: 'whoami',
+        title: 'Who am I',
+        description:
+          'Your name as a Bowline agent, your directory, launch and conversation, and whether your tools are bound.',
+        annotations: { title: 'Who am I', ...reading },
+      },
+      (caller) => success(whoamiText(fleet.state, caller, clock())),
+    ),
+    tool(
+      {
+        name: 'save_my_context',
+        title: 'Save my context',
+        description:
+          'Saves what you need to go on after a restart: task, what is done, what is left, decisions, important files. ' +
+          'Call it when a piece of work is done. Replaces your former save. At most 256 kB.',
+        annotations: {
+          title: 'Save my context',
+          readOnlyHint: false,
+          destructiveHint: false,
+          idempotentHint: true,
+          openWorldHint: false,
+        },
+      },
+      z.object({
         context: z.string().describe('Everything that you would want to read after losing this conversation.'),
         summary: z.string().max(2_000).optional().describe('One or two sentences for the person.'),
       }),
-      annotations: {
-        title: 'Save my context',
-        readOnlyHint: false,
-        destructiveHint: false,
-        idempotentHint: true,
-        openWorldHint: false,
+      (caller, { context, summary }) => save(caller, context, summary, options),
+    ),
+    plainTool(
+      {
+        name: 'load_my_context',
+        title: 'Load my context',
+        description: 'What you last saved with save_my_context, with its age. Call it first after a restart.',
+        annotations: { title: 'Load my context', ...reading },
       },
-    },
-    async ({ context, summary }) => save(caller, context, summary, options),
-  );
-
-  server.registerTool(
-    'load_my_context',
-    {
-      title: 'Load my context',
-      description: 'What you last saved with save_my_context, with its age. Call it first after a restart.',
-      annotations: { title: 'Load my context', ...reading },
-    },
-    async () => {
-      const found = await contexts.load(caller.agent);
-      switch (found.kind) {
-        case 'found':
-          return success(savedContextText(found.saved, fleet.state.agents[caller.agent], clock()));
-        case 'none':
-          return success('You have no saved context yet. Save one with save_my_context when a piece of work is done.');
-        case 'damaged':
-          return failure(
-            `Your saved context cannot be read (${found.reason}). Tell the person, and save a new one with save_my_context.`,
-          );
-      }
-    },
-  );
-
-  server.registerTool(
-    'list_agents',
-    {
-      title: 'List agents',
-      description: 'All agents of this Bowline fleet: state, activity, directory, and whether their tools are bound.',
-      annotations: { title: 'List agents', ...reading },
-    },
-    () => success(fleetText(fleet.state, caller, clock())),
-  );
-
-  server.registerTool(
-    'context_status',
-    {
-      title: 'Context status',
-      description: 'Whether a restart without your conversation would lose work now, and how old your last save is.',
-      annotations: { title: 'Context status', ...reading },
-    },
-    () => success(contextStatusText(fleet.state.agents[caller.agent], clock())),
-  );
+      async (caller) => {
+        const found = await contexts.load(caller.agent);
+        switch (found.kind) {
+          case 'found':
+            return success(savedContextText(found.saved, fleet.state.agents[caller.agent], clock()));
+          case 'none':
+            return success(
+              'You have no saved context yet. Save one with save_my_context when a piece of work is done.',
+            );
+          case 'damaged':
+            return failure(
+              `Your saved context cannot be read (${found.reason}). Tell the person, and save a new one with save_my_context.`,
+            );
+        }
+      },
+    ),
+    plainTool(
+      {
+        name: 'list_agents',
+        title: 'List agents',
+        description: 'All agents of this Bowline fleet: state, activity, directory, and whether their tools are bound.',
+        annotations: { title: 'List agents', ...reading },
+      },
+      (caller) => success(fleetText(fleet.state, caller, clock())),
+    ),
+    plainTool(
+      {
+        name: 'context_status',
+        title: 'Context status',
+        description: 'Whether a restart without your conversation would lose work now, and how old your last save is.',
+        annotations: { title: 'Context status', ...reading },
+      },
+      (caller) => success(contextStatusText(fleet.state.agents[caller.agent], clock())),
+    ),
+  ];
 }
 
 async function save(
@@ -130,7 +120,7 @@ async function save(
   context: string,
   summary: string | undefined,
   { fleet, contexts, clock, log }: SelfServerOptions,
-): Promise<CallToolResult> {
+): Promise<ToolResult> {
   const bytes = Buffer.byteLength(context);
   if (context.trim() === '')
     return failure('The context is empty; nothing was saved. Call again with the text to keep.');
@@ -159,12 +149,4 @@ async function save(
   return success(
     `Saved ${bytes} bytes at ${new Date(at).toISOString()}. load_my_context brings them back after a restart.`,
   );
-}
-
-function success(text: string): CallToolResult {
-  return { content: [{ type: 'text', text }] };
-}
-
-function failure(text: string): CallToolResult {
-  return { content: [{ type: 'text', text }], isError: true };
 }

@@ -1,0 +1,117 @@
+import * as z from 'zod';
+import { messageOf } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
+import type { Caller, EndpointServer } from './endpointServer.ts';
+import { type JsonRpcRequest, type JsonRpcResponse, rpcCodes, rpcError } from './jsonRpc.ts';
+
+/** What a tool answers; with `isError` it is a failure, and the text tells the model what to do. */
+export interface ToolResult {
+  readonly content: readonly [{ readonly type: 'text'; readonly text: string }];
+  readonly isError?: true;
+}
+
+/** How `tools/list` tells a tool (`Tool` of MCP 2025-11-25). */
+export interface ToolWords {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly annotations: Readonly<Record<string, string | boolean>>;
+}
+
+export interface Tool {
+  readonly words: ToolWords;
+  /** JSON Schema of the arguments. */
+  readonly inputSchema: () => object;
+  /** `input` is as the client sent it. */
+  run(caller: Caller, input: unknown): ToolResult | Promise<ToolResult>;
+}
+
+/** A tool that takes nothing; what is sent all the same does no harm. */
+export function plainTool(words: ToolWords, run: (caller: Caller) => ToolResult | Promise<ToolResult>): Tool {
+  return { words, inputSchema: () => ({ type: 'object', properties: {} }), run };
+}
+
+/** A tool whose arguments one schema describes and checks; what does not fit is told field by field. */
+export function tool<Input extends z.ZodObject>(
+  words: ToolWords,
+  input: Input,
+  run: (caller: Caller, input: z.infer<Input>) => ToolResult | Promise<ToolResult>,
+): Tool {
+  return {
+    words,
+    inputSchema: () => z.toJSONSchema(input, { io: 'input' }),
+    run: (caller, sent) => {
+      const read = input.safeParse(sent);
+      if (read.success) return run(caller, read.data);
+      const issues = read.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
+      return failure(`Input validation error: Invalid arguments for tool ${words.name}: ${issues}`);
+    },
+  };
+}
+
+export function success(text: string): ToolResult {
+  return { content: [{ type: 'text', text }] };
+}
+
+export function failure(text: string): ToolResult {
+  return { ...success(text), isError: true };
+}
+
+const callSchema = z.object({ name: z.string(), arguments: z.record(z.string(), z.unknown()).default({}) });
+
+/**
+ * An MCP server that has tools and nothing else. It keeps nothing per session and answers without a handshake, so one
+ * that goes on after a restart of the gateway needs no replay. Written here, because the SDK's costs 300 kB of
+ * program and one instance per session.
+ */
+export function toolServer(
+  name: string,
+  introduction: Omit<EndpointServer['introduction'], 'capabilities'>,
+  tools: readonly Tool[],
+  log: Log,
+): EndpointServer {
+  const byName = new Map(tools.map((one) => [one.words.name, one]));
+  let list: readonly object[] | undefined;
+
+  async function run(called: Tool, caller: Caller, input: unknown): Promise<ToolResult> {
+    try {
+      return await called.run(caller, input);
+    } catch (error) {
+      log.error('a tool failed', { server: name, tool: called.words.name, reason: messageOf(error) });
+      return failure(`The tool failed inside Bowline: ${messageOf(error)}. Tell the person.`);
+    }
+  }
+
+  async function answer(caller: Caller, { id, method, params }: JsonRpcRequest): Promise<JsonRpcResponse> {
+    switch (method) {
+      case 'ping':
+        return { jsonrpc: '2.0', id, result: {} };
+      case 'tools/list':
+        list ??= tools.map(({ words, inputSchema }) => ({ ...words, inputSchema: inputSchema() }));
+        return { jsonrpc: '2.0', id, result: { tools: list } };
+      case 'tools/call': {
+        const call = callSchema.safeParse(params);
+        if (!call.success) {
+          return rpcError(id, rpcCodes.invalidParams, `Invalid tools/call request: ${z.prettifyError(call.error)}`);
+        }
+        const called = byName.get(call.data.name);
+        if (called === undefined) return rpcError(id, rpcCodes.invalidParams, `Tool ${call.data.name} not found`);
+        return { jsonrpc: '2.0', id, result: await run(called, caller, call.data.arguments) };
+      }
+      default:
+        return rpcError(id, rpcCodes.methodNotFound, 'Method not found');
+    }
+  }
+
+  return {
+    name,
+    introduction: { ...introduction, capabilities: { tools: {} } },
+    open: (caller, receive) => ({
+      send: (message) => {
+        if (!('method' in message && 'id' in message)) return; // no notification or response asks for anything
+        void answer(caller, message).then(receive);
+      },
+      dispose: () => undefined,
+    }),
+  };
+}
