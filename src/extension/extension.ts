@@ -7,9 +7,8 @@ import { messageOf } from '../base/errors.ts';
 import { DisposableStore } from '../base/lifecycle.ts';
 import type { Connection, FleetView } from '../core/fleet/select.ts';
 import type { FleetState } from '../core/fleet/state.ts';
-import { ensureHolder } from '../node/gatewayLauncher.ts';
+import { GatewayUpdate } from '../node/gatewayUpdate.ts';
 import { Hands } from '../node/hands/hands.ts';
-import { installPrograms } from '../node/programs.ts';
 import { loadPty } from '../node/pty.ts';
 import { defaultStateDirectory, statePaths } from '../node/statePaths.ts';
 import { TmuxServer } from '../node/tmux/tmuxServer.ts';
@@ -51,13 +50,12 @@ export async function activate(context: vscode.ExtensionContext): Promise<Bowlin
   const paths = statePaths(defaultStateDirectory(process.env));
   const window = `window-${randomUUID().slice(0, 8)}`;
   const { version } = manifestSchema.parse(context.extension.packageJSON);
-  const install = (): Promise<string> =>
-    installPrograms({
-      distDirectory: join(context.extensionPath, 'dist'),
-      version,
-      paths,
-      nodes: [process.execPath],
-    });
+  const update = new GatewayUpdate({
+    paths,
+    log,
+    source: { distDirectory: join(context.extensionPath, 'dist'), version, nodes: [process.execPath] },
+    tell: (sentence) => void offerReload(sentence),
+  });
 
   const client = store.add(
     new GatewayClient({
@@ -66,7 +64,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<Bowlin
       window,
       // Without trust nothing is executed from this window.
       hands: () => (vscode.workspace.isTrusted ? 'offered' : 'not offered'),
-      ensure: (signal) => ensureHolder({ paths, install, log, signal }),
+      ensure: (signal) => update.ensure(signal),
     }),
   );
   const presenter = store.add(
@@ -154,4 +152,10 @@ export async function activate(context: vscode.ExtensionContext): Promise<Bowlin
     },
     agents,
   };
+}
+
+async function offerReload(sentence: string): Promise<void> {
+  const reload = 'Reload Window';
+  if ((await vscode.window.showInformationMessage(sentence, reload)) !== reload) return;
+  await vscode.commands.executeCommand('workbench.action.reloadWindow');
 }

@@ -52,12 +52,8 @@ export async function installPrograms(source: ProgramSource): Promise<string> {
  */
 export async function copyPrograms(source: ProgramSource): Promise<string> {
   const { paths } = source;
-  const files = await Promise.all(
-    programNames.map(async (name) => ({ name, content: await readFile(join(source.distDirectory, name)) })),
-  );
-  const hash = createHash('sha256');
-  for (const { name, content } of files) hash.update(`${name}\n${content.byteLength}\n`).update(content);
-  const directoryName = `${safeName(source.version)}-${hash.digest('hex').slice(0, 8)}`;
+  const files = await readPrograms(source);
+  const directoryName = nameFor(source, files);
   const directory = join(paths.versions, directoryName);
 
   await ensurePrivateDirectory(paths.directory);
@@ -71,6 +67,21 @@ export async function copyPrograms(source: ProgramSource): Promise<string> {
   await writeFileAtomic(paths.nodes, await nodeList(source));
   if (!(await isOlder(paths, directoryName))) await writeFileAtomic(paths.launcher, launcherScript, { mode: 0o700 });
   return directory;
+}
+
+/** The name that the directory of these programs has below `versions`, installed or not. */
+export async function versionNameOf(source: Omit<ProgramSource, 'paths'>): Promise<string> {
+  return nameFor(source, await readPrograms(source));
+}
+
+function readPrograms({ distDirectory }: Omit<ProgramSource, 'paths'>): Promise<readonly ProgramFile[]> {
+  return Promise.all(programNames.map(async (name) => ({ name, content: await readFile(join(distDirectory, name)) })));
+}
+
+function nameFor({ version }: Omit<ProgramSource, 'paths'>, files: readonly ProgramFile[]): string {
+  const hash = createHash('sha256');
+  for (const { name, content } of files) hash.update(`${name}\n${content.byteLength}\n`).update(content);
+  return `${safeName(version)}-${hash.digest('hex').slice(0, 8)}`;
 }
 
 /** Whether a newer version than `name` is in use. */

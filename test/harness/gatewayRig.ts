@@ -89,8 +89,8 @@ export class GatewayRig {
     return this.rig.install();
   }
 
-  startHolder(): ChildProcess {
-    return this.rig.startHolder();
+  startHolder(heartbeatLimitMs?: number): ChildProcess {
+    return this.rig.startHolder(heartbeatLimitMs);
   }
 
   /** Waits until a gateway (other than the run `not`) has published itself and answers. */
