@@ -51,6 +51,7 @@ const urgencies: Readonly<Record<FleetEventKind, Urgency>> = {
   'save restart ended': 'durable',
   launched: 'durable',
   'launch failed': 'durable',
+  'launch waits': 'lazy',
   'process ended': 'durable',
   'screen read': 'durable',
   'activity observed': 'lazy',

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
+import { access, open, stat } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { agentBaseEnvironment, type Environment } from './environment.ts';
@@ -42,6 +42,26 @@ export async function isProgram(path: string): Promise<boolean> {
   } catch {
     // Missing, or not to be run: the same for the search.
     return false;
+  }
+}
+
+/** The interpreter in the first line of a script, if that is not there: the script cannot be started then. */
+export async function missingInterpreter(path: string): Promise<string | undefined> {
+  const interpreter = /^#! *(\/\S+)/.exec(await firstBytes(path, 256))?.[1];
+  return interpreter === undefined || (await isProgram(interpreter)) ? undefined : interpreter;
+}
+
+async function firstBytes(path: string, count: number): Promise<string> {
+  try {
+    const file = await open(path);
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(count), 0, count, 0);
+      return buffer.toString('latin1', 0, bytesRead);
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return ''; // A program may be executable without being readable.
   }
 }
 

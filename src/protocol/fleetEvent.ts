@@ -61,6 +61,7 @@ const launchFailed = z.object({
   code: z.string(),
   sentence: textSchema,
 });
+const launchWaits = z.object({ at, kind: z.literal('launch waits'), name, launchId, sentence: textSchema });
 const processEnded = z.object({ at, kind: z.literal('process ended'), name, launchId, exit: exitSchema });
 const screenRead = z.object({ at, kind: z.literal('screen read'), name, launchId, dialog: optional(dialogSchema) });
 const activityObserved = z.object({
@@ -82,6 +83,7 @@ const promptTyped = z.object({ ...prompt, kind: z.literal('prompt typed'), launc
 export const handsFactSchema = z.discriminatedUnion('kind', [
   launched,
   launchFailed,
+  launchWaits,
   processEnded,
   screenRead,
   activityObserved,
@@ -98,6 +100,7 @@ export type HandsFact = Extract<
     kind:
       | 'launched'
       | 'launch failed'
+      | 'launch waits'
       | 'process ended'
       | 'screen read'
       | 'activity observed'
@@ -132,6 +135,7 @@ export const fleetEventSchema = z.discriminatedUnion('kind', [
   z.object({ at, kind: z.literal('doubted'), name, server: z.string(), cause: doubtCauseSchema }),
   launched,
   launchFailed,
+  launchWaits,
   processEnded,
   screenRead,
   activityObserved,

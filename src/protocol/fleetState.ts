@@ -86,6 +86,7 @@ const lifeSchema = z.discriminatedUnion('kind', [
     launch: launchSchema,
     confirmedAt: optional(timeSchema),
     ending: optional(runningSchema),
+    waits: optional(z.string()),
   }),
   z.object({ kind: z.literal('running'), running: runningSchema }),
   z.object({

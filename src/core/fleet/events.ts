@@ -56,6 +56,8 @@ type FleetFact =
       readonly code: string;
       readonly sentence: string;
     }
+  /** It is still wanted and tried again; why it is not done yet. */
+  | { readonly kind: 'launch waits'; readonly name: string; readonly launchId: string; readonly sentence: string }
   | { readonly kind: 'process ended'; readonly name: string; readonly launchId: string; readonly exit: ProcessExit }
   | {
       readonly kind: 'screen read';

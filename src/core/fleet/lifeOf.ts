@@ -13,6 +13,7 @@ export function lifeOf(
   const { life } = agent;
   switch (life.kind) {
     case 'launching':
+      if (life.waits !== undefined) return { life: 'launching', detail: `waits: ${life.waits}` };
       return { life: 'launching', detail: life.launch.mode === 'resume' ? 'resuming its conversation' : '' };
     case 'stopping':
       return { life: 'stopping', detail: '' };

@@ -42,6 +42,7 @@ export function reduce(state: FleetState, event: FleetEvent): FleetState {
     case 'launch requested':
     case 'stop requested':
     case 'launched':
+    case 'launch waits':
     case 'process ended':
     case 'screen read':
     case 'activity observed':

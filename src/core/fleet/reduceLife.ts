@@ -2,16 +2,8 @@ import type { HookFact } from '../claude/facts.ts';
 import { type Reduction, without } from './agentUpdate.ts';
 import type { FleetEvent, ProcessExit } from './events.ts';
 import { reduceHook } from './reduceHook.ts';
-import {
-  type Agent,
-  currentLaunch,
-  type DeadReason,
-  type BlockedReason,
-  type EndedLaunch,
-  type EndReason,
-  type Launch,
-  type Life,
-} from './state.ts';
+import { withNextStep } from './nextSteps.ts';
+import { type Agent, currentLaunch, type EndedLaunch, type EndReason, type Launch, type Life } from './state.ts';
 
 type LifeEvent = Extract<
   FleetEvent,
@@ -21,6 +13,7 @@ type LifeEvent = Extract<
       | 'stop requested'
       | 'launched'
       | 'launch failed'
+      | 'launch waits'
       | 'process ended'
       | 'screen read'
       | 'activity observed'
@@ -48,6 +41,8 @@ export function reduceLife(agent: Agent, event: LifeEvent): Reduction {
       return launched(agent, event);
     case 'launch failed':
       return launchFailed(agent, event);
+    case 'launch waits':
+      return launchWaits(agent, event);
     case 'process ended':
       return processEnded(agent, event);
     case 'screen read':
@@ -121,6 +116,15 @@ function launchFailed(agent: Agent, event: Extract<LifeEvent, { kind: 'launch fa
   return { agent: withLife(next, outcome), timeline };
 }
 
+function launchWaits(agent: Agent, event: Extract<LifeEvent, { kind: 'launch waits' }>): Reduction {
+  const { life } = agent;
+  if (life.kind !== 'launching' || life.launch.id !== event.launchId || life.waits === event.sentence) return { agent };
+  return {
+    agent: withLife(agent, { ...life, waits: event.sentence }),
+    timeline: [{ at: event.at, text: `launch waits: ${event.sentence}` }],
+  };
+}
+
 function processEnded(agent: Agent, event: Extract<LifeEvent, { kind: 'process ended' }>): Reduction {
   const { life } = agent;
   const timeline = [{ at: event.at, text: event.exit.detail }];
@@ -142,8 +146,12 @@ function processEnded(agent: Agent, event: Extract<LifeEvent, { kind: 'process e
 
 /** What an end that nobody asked for means. The process's own last words come before its status. */
 function readEnd(launch: Launch, exit: ProcessExit, at: number): { readonly reason: EndReason; readonly after: Life } {
-  const blocked = (reason: BlockedReason): Life => ({ kind: 'blocked', at, reason, detail: exit.detail });
-  const dead = (reason: DeadReason): Life => ({ kind: 'dead', at, reason, detail: exit.detail });
+  const blocked = (reason: 'resume failed' | 'login needed' | 'configuration error'): Life => {
+    return { kind: 'blocked', at, reason, detail: withNextStep(exit.detail, reason) };
+  };
+  const dead = (reason: 'crashed' | 'binary missing'): Life => {
+    return { kind: 'dead', at, reason, detail: withNextStep(exit.detail, reason) };
+  };
   if (exit.how === 'host gone') return { reason: 'host gone', after: { kind: 'stopped', at, detail: exit.detail } };
   switch (exit.reading) {
     case 'conversation not found':

@@ -150,12 +150,16 @@ export interface PaneProcess {
 /** The stored part of an agent's life. What a person sees is derived by `lifeOf`. */
 export type Life =
   | { readonly kind: 'stopped'; readonly at: number; readonly detail?: string }
-  /** A launch is asked for. `ending`: the former launch, alive until the hands end it for this one. */
+  /**
+   * A launch is asked for. `ending`: the former launch, alive until the hands end it for this one. `waits`: why it is not
+   * started yet; it is tried again.
+   */
   | {
       readonly kind: 'launching';
       readonly launch: Launch;
       readonly confirmedAt?: number;
       readonly ending?: RunningLaunch;
+      readonly waits?: string;
     }
   | { readonly kind: 'running'; readonly running: RunningLaunch }
   | { readonly kind: 'stopping'; readonly launch: Launch; readonly reason: EndReason; readonly then: 'keep' | 'remove' }

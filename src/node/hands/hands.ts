@@ -41,8 +41,8 @@ export type HandsStatus =
   | { readonly kind: 'ready'; readonly transport: 'pty' | 'pipes'; readonly fallback?: string }
   | { readonly kind: 'away'; readonly sentence: string };
 
-/** An agent that could not be ended (tmux does not answer) is tried again after this. */
-const endAgainAfterMs = 2_000;
+/** A launch or an end that tmux did not answer for is tried again after this. */
+const againAfterMs = 2_000;
 
 interface RunningTask {
   readonly abort: AbortController;
@@ -323,7 +323,11 @@ export class Hands extends DisposableObject {
     const { name } = task;
     switch (task.kind) {
       case 'launch':
-        this.report([{ at: this.now(), kind: 'launch failed', name, launchId: task.launchId, code, sentence }]);
+        if (code === 'tmux-no-answer') {
+          // What tmux did with it is unknown, so it stays wanted.
+          this.report([{ at: this.now(), kind: 'launch waits', name, launchId: task.launchId, sentence }]);
+          this.tryAgain();
+        } else this.report([{ at: this.now(), kind: 'launch failed', name, launchId: task.launchId, code, sentence }]);
         return;
       case 'type': {
         const { server, attemptId } = task;
@@ -333,12 +337,16 @@ export class Hands extends DisposableObject {
       }
       case 'end':
         // Whether the process lives is unknown, so it stays wanted and is tried again.
-        clearTimeout(this.retry);
-        this.retry = setTimeout(() => {
-          this.setTasks(this.wanted);
-        }, endAgainAfterMs);
+        this.tryAgain();
         return;
     }
+  }
+
+  private tryAgain(): void {
+    clearTimeout(this.retry);
+    this.retry = setTimeout(() => {
+      this.setTasks(this.wanted);
+    }, againAfterMs);
   }
 
   private report(facts: readonly HandsFact[]): void {

@@ -15,8 +15,9 @@ import {
 } from '../../core/fleet/state.ts';
 import type { PaneInfo } from '../../core/tmux/formats.ts';
 import type { HandsFact } from '../../protocol/fleetEvent.ts';
-import { capturePane, readDeadPane } from '../tmux/paneOperations.ts';
+import { capturePane, endLastWords, readDeadPane } from '../tmux/paneOperations.ts';
 import type { TmuxClient } from '../tmux/tmuxClient.ts';
+import { programSince } from './findClaude.ts';
 import { liveSessionDirectory, LiveSessionWatcher, readLiveSessionOf } from './liveSessions.ts';
 
 export interface ObserverOptions {
@@ -43,6 +44,8 @@ export class Observer extends DisposableObject {
   private directories: ReadonlySet<string> = new Set();
   private screenTimer: ReturnType<typeof setTimeout> | undefined;
   private connecting = false;
+  /** Launches that have come up, so that their last words need no care any more. */
+  private cameUp: ReadonlySet<string> = new Set();
   private disposed = false;
 
   constructor(private readonly options: ObserverOptions) {
@@ -84,6 +87,7 @@ export class Observer extends DisposableObject {
       this.inputs = inputs;
       this.directories = new Set(this.running().flatMap(([agent]) => this.directoryOf(agent) ?? []));
       this.watchScreens();
+      this.noteWhoCameUp();
     }
     // Also where nothing changed: one that was missing may be there by now.
     this.liveSessions.watchOnly(this.directories);
@@ -109,6 +113,7 @@ export class Observer extends DisposableObject {
         await tmux.connect();
       }
       await this.accept(await tmux.listPanes());
+      this.noteWhoCameUp();
       await Promise.all(this.running().map(([agent, running]) => this.readActivity(agent, running)));
     } catch (error) {
       log.warn('the fleet cannot be looked at now', { reason: messageOf(error) });
@@ -131,7 +136,7 @@ export class Observer extends DisposableObject {
       const exit =
         pane === undefined
           ? ({ how: 'gone', reading: 'other', detail: 'its tmux pane was closed' } as const)
-          : await this.readEnd(pane);
+          : await this.readEnd(agent, running, pane);
       this.report({
         at: this.options.now(),
         kind: 'process ended',
@@ -142,7 +147,7 @@ export class Observer extends DisposableObject {
     }
   }
 
-  private async readEnd(pane: PaneInfo): Promise<ProcessExit> {
+  private async readEnd(agent: Agent, running: RunningLaunch, pane: PaneInfo): Promise<ProcessExit> {
     const { tmux, log } = this.options;
     let status = pane.deadStatus;
     let signal = pane.deadSignal;
@@ -152,6 +157,7 @@ export class Observer extends DisposableObject {
       status = dead?.deadStatus;
       signal = dead?.deadSignal;
       lastLines = await capturePane(tmux, pane.paneId, { styles: 'none', history: 50 });
+      await endLastWords(tmux, pane.paneId);
     } catch (error) {
       log.debug('the last words of a process are not readable', { reason: messageOf(error) });
     }
@@ -162,13 +168,37 @@ export class Observer extends DisposableObject {
       ...(signal !== undefined && { signal }),
       lastLines,
     });
-    return {
+    const detail = `ended with ${how}${sentence === '' ? '' : `: ${sentence}`}`;
+    const exit = {
       how: 'exited',
       ...(status !== undefined && { status }),
       ...(signal !== undefined && { signal }),
       reading,
-      detail: `ended with ${how}${sentence === '' ? '' : `: ${sentence}`}`,
-    };
+      detail,
+    } as const;
+    if (status === 0 || reading !== 'other') return exit;
+    const program = this.options.fleet().settings.claudePath;
+    switch (await programSince(program, this.options.environmentOf(agent.name), running.startedAt)) {
+      case 'same':
+        return exit;
+      case 'replaced':
+        return { ...exit, detail: `${detail}. Its program ${program} was replaced while it ran.` };
+      case 'gone':
+        return { ...exit, reading: 'binary missing', detail: `${detail}. Its program ${program} is gone.` };
+    }
+  }
+
+  private noteWhoCameUp(): void {
+    const { tmux, log } = this.options;
+    if (tmux.state.kind !== 'connected') return;
+    const up = this.running().filter(([, running]) => running.confirmedAt !== undefined);
+    const news = up.filter(([, running]) => !this.cameUp.has(running.launch.id));
+    this.cameUp = new Set(up.map(([, running]) => running.launch.id));
+    for (const [agent, running] of news) {
+      endLastWords(tmux, running.process.pane).catch((error: unknown) => {
+        log.debug('a pane stays piped', { agent: agent.name, reason: messageOf(error) });
+      });
+    }
   }
 
   private hostGone(detail: string): void {

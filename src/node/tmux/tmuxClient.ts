@@ -47,6 +47,8 @@ export interface TmuxTimings {
   /** A connection that has not answered for this long after a timeout is given up. */
   readonly stalledMs: number;
   readonly longestBackoffMs: number;
+  /** The same while there is no tmux that can be used. */
+  readonly longestSearchBackoffMs: number;
 }
 
 /** Runs tmux commands. What the pane operations ask for. */
@@ -65,6 +67,7 @@ const defaultTimings: TmuxTimings = {
   safetyNetMs: 10_000,
   stalledMs: 15_000,
   longestBackoffMs: 5000,
+  longestSearchBackoffMs: 120_000,
 };
 
 /**
@@ -229,7 +232,8 @@ export class TmuxClient extends DisposableObject implements TmuxCommands {
       return connection;
     } catch (error) {
       if (connection.opened || (error instanceof BowlineError && error.code === 'tmux-no-answer')) throw error;
-      return `the pseudo terminal ended at once: ${messageOf(error)}`;
+      const reason = error instanceof BowlineError ? error.cause : error;
+      return `the pseudo terminal ended at once: ${messageOf(reason)}`;
     }
   }
 
@@ -323,7 +327,10 @@ export class TmuxClient extends DisposableObject implements TmuxCommands {
     const reason = known instanceof NoServerError ? 'no server' : 'unknown';
     this.setState({ kind: 'away', reason, error: known });
     this.failures += 1;
-    this.retryIn(Math.min(50 * 2 ** this.failures, this.timings.longestBackoffMs));
+    // Without a usable program each try searches the machine; who installs one starts an agent, which tries at once.
+    const isMissing = known.code === 'tmux-missing' || known.code === 'tmux-too-old';
+    const longest = isMissing ? this.timings.longestSearchBackoffMs : this.timings.longestBackoffMs;
+    this.retryIn(Math.min(50 * 2 ** this.failures, longest));
   }
 
   private retryIn(milliseconds: number): void {

@@ -46,6 +46,7 @@ const usualPlaces = [
   '/home/linuxbrew/.linuxbrew/bin',
   '/snap/bin',
 ];
+const lookInTerminal = 'Run it in a terminal to see why, or set "bowline.tmuxPath" to another tmux.';
 const recordSchema = z.object({ pid: z.number().int().positive(), startTime: z.string() });
 
 /** Bowline's own tmux server: where its program and socket are, whether it lives, and how to start it. */
@@ -105,7 +106,9 @@ export class TmuxServer {
       if (last.kind === 'running') return;
       if (last.kind === 'unknown' && last.error.code === 'tmux-no-answer') break;
     }
-    throw last.kind === 'unknown' ? last.error : new BowlineError('tmux-failed', 'tmux does not start. See the log.');
+    throw last.kind === 'unknown'
+      ? last.error
+      : new BowlineError('tmux-failed', 'tmux does not start. Try again; Show Log tells more.');
   }
 
   /** Notes the server's process for {@link presence}. */
@@ -174,20 +177,25 @@ export class TmuxServer {
       const where = chosen === undefined ? 'on this machine' : `at ${chosen}`;
       throw new BowlineError(
         'tmux-missing',
-        `tmux was not found ${where}. Install tmux 3.2 or later, or name its path in the setting bowline.tmuxPath.`,
+        `tmux was not found ${where}. Install tmux 3.2 or later, or set "bowline.tmuxPath" to its full path, then resume the agent.`,
       );
     }
     const { outcome, stdout, stderr } = await runProgram(file, ['-V'], {
       environment: this.environment,
       timeoutMs: this.timeoutMs,
     });
-    if (outcome === 'timed out') throw noAnswer(this.timeoutMs);
-    if (outcome === 'failed') throw failed(`${file} -V: ${stderr.trim()}`);
+    if (outcome === 'timed out') {
+      const silent = `${file} -V has not answered for ${this.timeoutMs / 1000} s. Bowline keeps trying.`;
+      throw new BowlineError('tmux-no-answer', `${silent} ${lookInTerminal}`);
+    }
+    if (outcome === 'failed') {
+      throw new BowlineError('tmux-failed', `${file} cannot be run (${stderr.trim()}). ${lookInTerminal}`);
+    }
     const version = stdout.trim().replace(/^tmux /, '');
     if (!isSupportedVersion(version)) {
       throw new BowlineError(
         'tmux-too-old',
-        `${file} is tmux ${version}; Bowline needs 3.2 or later. Update tmux, or name a newer one in the setting bowline.tmuxPath.`,
+        `${file} is tmux ${version}; Bowline needs 3.2 or later. Update tmux, or set "bowline.tmuxPath" to a newer one, then resume the agent.`,
       );
     }
     return { file, version };
@@ -208,13 +216,15 @@ export function isSupportedVersion(version: string): boolean {
 export function noAnswer(limitMs: number): BowlineError {
   return new BowlineError(
     'tmux-no-answer',
-    `tmux has not answered for ${limitMs / 1000} s. The agents may well be alive; nothing is restarted. Bowline keeps trying.`,
+    `tmux has not answered for ${limitMs / 1000} s. The agents may well be alive, so nothing is restarted; Bowline keeps trying. ` +
+      'If it stays so, end that tmux process yourself, then resume the agents.',
   );
 }
 
-/** tmux refused; `detail` is its own message. */
+/** tmux refused; `detail` is its own message, and the cause of the error. */
 export function failed(detail: string): BowlineError {
-  return new BowlineError('tmux-failed', `tmux refused: ${detail === '' ? 'no reason given' : detail}`);
+  const reason = detail === '' ? 'no reason given' : detail;
+  return new BowlineError('tmux-failed', `tmux refused: ${reason}. Try again; Show Log tells more.`, { cause: reason });
 }
 
 function runProgram(

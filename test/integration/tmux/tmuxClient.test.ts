@@ -242,7 +242,7 @@ describe('tmux client without what it wants', () => {
       {
         kind: 'connected',
         transport: 'pipes',
-        fallback: 'the pseudo terminal ended at once: tmux refused: tmux -CC ended with status 1',
+        fallback: 'the pseudo terminal ended at once: tmux -CC ended with status 1',
       },
     ]);
   });
