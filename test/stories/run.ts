@@ -9,9 +9,11 @@ import type { StoryReport } from './fleetWindow.ts';
 import { noWindow } from './noWindow.ts';
 import { reopen } from './reopen.ts';
 import { restarts } from './restarts.ts';
+import { twoWindows } from './twoWindows.ts';
 import type { Story } from './story.ts';
+import { update } from './update.ts';
 
-const stories: readonly Story[] = [reopen, restarts, blackout, noWindow];
+const stories: readonly Story[] = [reopen, restarts, blackout, noWindow, twoWindows, update];
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
