@@ -11,9 +11,8 @@ import { reopen } from './reopen.ts';
 import { restarts } from './restarts.ts';
 import { twoWindows } from './twoWindows.ts';
 import type { Story } from './story.ts';
-import { update } from './update.ts';
 
-const stories: readonly Story[] = [reopen, restarts, blackout, noWindow, twoWindows, update];
+const stories: readonly Story[] = [reopen, restarts, blackout, noWindow, twoWindows];
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
