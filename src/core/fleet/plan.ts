@@ -90,8 +90,13 @@ function probeEffects(
   // While a probe is under way it stays planned under its own id.
   if (probe.outcome === 'waiting') return [effect(probe.id)];
   const next = `${unique}:${probe.sentAt}`;
-  if (probe.sentAt < record.stream.since) return [effect(next)];
-  if (record.doubt !== undefined && probe.sentAt < record.doubt.since) return [effect(next)];
+  const inQuestionSince = Math.max(record.stream.since, record.doubt?.since ?? 0);
+  if (probe.sentAt < inQuestionSince) {
+    if (now >= inQuestionSince) return [effect(next)];
+    // The clock was set back a little: any number of probes would come before that time.
+    wakes.push(inQuestionSince);
+    return [];
+  }
   if (probe.outcome === 'failed' && probe.failures < bindingTimes.probeFailures) return [effect(next)];
   const { probeEvery, probeMarks } = bindingTimes;
   const dueAt = Math.floor((probe.sentAt + probeEvery) / probeMarks) * probeMarks;

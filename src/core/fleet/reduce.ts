@@ -1,4 +1,5 @@
 import { updateAgent } from './agentUpdate.ts';
+import { withoutFuture } from './clockSetBack.ts';
 import type { FleetEvent } from './events.ts';
 import { reduceBinding } from './reduceBinding.ts';
 import { reduceHealing } from './reduceHealing.ts';
@@ -18,7 +19,8 @@ export function reduce(state: FleetState, event: FleetEvent): FleetState {
     case 'epoch started':
       return { ...state, epoch: event.epoch };
     case 'host resumed':
-      return doubtAll(state, event.at);
+      // Before, so that what is asked now counts as later than everything that was seen.
+      return doubtAll(withoutFuture(state, event.at - 1), event.at);
     case 'settings changed':
       return { ...state, settings: event.settings };
     case 'hands changed': {

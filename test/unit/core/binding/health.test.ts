@@ -138,13 +138,34 @@ describe('binding health', () => {
     deepStrictEqual([once, summary(story)], ['suspect: probe late', 'unbound: client gave up']);
   });
 
-  it('marks everything suspect after a sleep and restarts nothing that answers', () => {
-    const story = FleetStory.bound()
-      .wait(20 * 60_000)
-      .tell({ kind: 'host resumed' });
-    const doubted = summary(story);
+  for (const minutes of [20, -20]) {
+    it(`marks everything suspect when the clock jumps ${minutes} minutes, and restarts nothing that answers`, () => {
+      const story = FleetStory.bound();
+      story.now = 100_000_000;
+      story.dropStream().connect();
+      story.probe();
+      const launches = story.agent().launchCount;
+      story.wait(minutes * 60_000).tell({ kind: 'host resumed' });
+      const doubted = summary(story);
+      const isAsked = story.probe();
+      const settled = [summary(story), story.settle().effects, story.agent().incidents, story.agent().launchCount];
+      // Hooks count again at once, and the next probe comes in its time.
+      story.wait(1_000).hook({ event: 'UserPromptSubmit' });
+      const { activity } = story.agent();
+      const { wakeAt = 0 } = story.settle();
+      deepStrictEqual(
+        [doubted, isAsked, settled, activity.kind, wakeAt > story.now && wakeAt <= story.now + 30_000],
+        ['suspect: host slept', true, ['bound', [], {}, launches], 'busy', true],
+      );
+    });
+  }
+
+  it('sends no flood of probes where the clock was set back by less than a jump', () => {
+    const story = FleetStory.bound().dropStream().connect().wait(-3_000);
     story.probe();
-    deepStrictEqual([doubted, summary(story), story.settle().effects], ['suspect: host slept', 'bound', []]);
+    deepStrictEqual(story.settle().effects, []);
+    story.wait(3_000);
+    deepStrictEqual([story.probe(), summary(story), story.settle().effects], [true, 'bound', []]);
   });
 
   it('counts nothing of an ended launch', () => {
