@@ -27,6 +27,9 @@ export const launchOption = '@bowline_launch';
 /** Pane option that tells which prompt was pasted into the pane last, and how far that went. */
 export const promptOption = '@bowline_prompt';
 
+/** Pane option that tells for which attempt of the healing a line was submitted last. */
+export const lineOption = '@bowline_line';
+
 /**
  * Server option that carries a directory to `-c`. tmux expands `-c` as a format, and no escaping stops it: `##[` stays
  * `##[`, and `%` is a time only in some texts (measured, tmux 3.3a). The value of an option is not expanded again.

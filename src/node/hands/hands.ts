@@ -297,7 +297,7 @@ export class Hands extends DisposableObject {
     const outcome =
       pane === undefined || pane.dead
         ? ({ kind: 'put off', reason: 'the agent is not running' } as const)
-        : await typeLine(this.tmux, pane, task.text, { now: this.now, stillWanted });
+        : await typeLine(this.tmux, pane, task.text, { now: this.now, stillWanted, attempt: task.attemptId });
     const { name, server, attemptId } = task;
     const subject = { at: this.now(), name, server, attemptId };
     this.report([

@@ -27,7 +27,8 @@ const limits = {
 /**
  * Brings one line into the empty input line of an agent and submits it, once the screen shows the text there. Never into
  * a dialog, over unsent text, or while a person is at the keys. A line that an earlier try left there, because it showed
- * too late, is taken up.
+ * too late, is taken up, and one that was submitted for the same `attempt` is not typed again: whoever typed it
+ * may have been killed before telling.
  *
  * A dialog may open between any look and what is sent after it. So the text goes as a bracketed paste, which no dialog
  * takes for an answer, and Enter goes only while the cursor stands where it stood when the input line showed the text
@@ -37,8 +38,9 @@ export async function typeLine(
   tmux: TmuxCommands,
   pane: PaneInfo,
   text: string,
-  context: TypingContext,
+  context: TypingContext & { readonly attempt: string },
 ): Promise<TypeOutcome> {
+  if ((await lookAtPane(tmux, pane.paneId)).line === context.attempt) return { kind: 'typed' };
   const putOff = (reason: string): TypeOutcome => ({ kind: 'put off', reason });
   const free = await lookWhetherFree(tmux, pane, text, context);
   if (free.kind === 'taken') return putOff(free.reason);
@@ -46,7 +48,7 @@ export async function typeLine(
   if (free.holds === 'nothing') {
     if ((await pasteGuarded(tmux, pane.paneId, free.look, { text })) === 'changed') return putOff('the screen changed');
   }
-  const outcome = await enterOnceShown(tmux, pane, text, context);
+  const outcome = await enterOnceShown(tmux, pane, text, { ...context, line: context.attempt });
   switch (outcome) {
     case 'entered':
       return { kind: 'typed' };
@@ -83,21 +85,20 @@ export async function lookWhetherFree(
   return { kind: 'taken', reason: 'the input line holds unsent text' };
 }
 
-/** Presses Enter, once, as soon as the input line shows the text. `mark` is left on the pane with the key. */
+/** Presses Enter, once, as soon as the input line shows the text. `mark` or `line` is left on the pane with the key. */
 export async function enterOnceShown(
   tmux: TmuxCommands,
   pane: PaneInfo,
   text: string,
-  context: TypingContext & { readonly mark?: string },
+  context: TypingContext & Parameters<typeof enterGuarded>[3],
 ): Promise<'entered' | 'not shown' | 'called off'> {
-  const mark = context.mark === undefined ? {} : { mark: context.mark };
   const until = performance.now() + limits.echoMs;
   do {
     const look = await lookAtPane(tmux, pane.paneId);
     const reading = readScreen(look.lines);
     if (reading.kind === 'input' && showsPrompt(reading.text, text)) {
       if (!context.stillWanted()) return 'called off';
-      if ((await enterGuarded(tmux, pane.paneId, look, mark)) === 'done') return 'entered';
+      if ((await enterGuarded(tmux, pane.paneId, look, context)) === 'done') return 'entered';
     }
     await delay(limits.echoEveryMs);
   } while (performance.now() < until);

@@ -1,5 +1,5 @@
 import { messageOf } from '../../base/errors.ts';
-import { promptOption } from '../../core/tmux/formats.ts';
+import { lineOption, promptOption } from '../../core/tmux/formats.ts';
 import type { TmuxCommands } from './tmuxClient.ts';
 
 /** A pane at one moment. */
@@ -10,6 +10,8 @@ export interface PaneLook {
   readonly cursor: string;
   /** What {@link pasteGuarded} or {@link enterGuarded} left here last; empty: nothing. */
   readonly mark: string;
+  /** The `line` of the last {@link enterGuarded} that had one; empty: none. */
+  readonly line: string;
 }
 
 /** `done`, or nothing was sent because the cursor stands elsewhere, or the mark is another, than at the look. */
@@ -20,12 +22,13 @@ const changed = 'screen-changed';
 
 /** The screen, the cursor and the mark of one and the same moment. */
 export async function lookAtPane(tmux: TmuxCommands, paneId: string): Promise<PaneLook> {
-  const [lines = [], facts = []] = await tmux.commands([
+  const [lines = [], facts = [], [line = ''] = []] = await tmux.commands([
     ['capture-pane', '-p', '-e', '-t', paneId],
     ['display-message', '-p', '-t', paneId, `#{cursor_x}/#{cursor_y} #{${promptOption}}`],
+    ['display-message', '-p', '-t', paneId, `#{${lineOption}}`],
   ]);
   const [cursor = '', ...mark] = (facts[0] ?? '').split(' ');
-  return { lines, cursor, mark: mark.join(' ') };
+  return { lines, cursor, line, mark: mark.join(' ') };
 }
 
 /**
@@ -51,14 +54,19 @@ export function pasteGuarded(
 /**
  * Presses Enter if the cursor still stands where it stood at the look: an Enter answers a dialog (measured, both versions,
  * also right after a paste). tmux itself compares, in the moment of the key; only what Claude has not drawn yet is missed.
+ * `mark` and `line` are set on the pane in the same go.
  */
 export function enterGuarded(
   tmux: TmuxCommands,
   paneId: string,
   look: PaneLook,
-  options: { readonly mark?: string } = {},
+  options: { readonly mark?: string; readonly line?: string } = {},
 ): Promise<GuardedOutcome> {
-  return guarded(tmux, paneId, look, [...marking(paneId, options.mark), ['send-keys', '-t', paneId, '--', 'Enter']]);
+  return guarded(tmux, paneId, look, [
+    ...marking(paneId, options.mark),
+    ...(options.line === undefined ? [] : [['set-option', '-p', '-t', paneId, lineOption, options.line]]),
+    ['send-keys', '-t', paneId, '--', 'Enter'],
+  ]);
 }
 
 async function guarded(

@@ -2,7 +2,10 @@ import { deepStrictEqual } from 'node:assert/strict';
 import { appendFile, chmod, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { delay } from '../../../src/base/async.ts';
-import { knownLaunchIds, liveLaunchIds } from '../../../src/core/fleet/state.ts';
+import { silentLog } from '../../../src/base/log.ts';
+import { currentLaunch, knownLaunchIds, liveLaunchIds } from '../../../src/core/fleet/state.ts';
+import { Hands } from '../../../src/node/hands/hands.ts';
+import type { HandsFact } from '../../../src/protocol/fleetEvent.ts';
 import { claudeBinary } from '../../harness/claude.ts';
 import { FleetRig } from '../../harness/fleetRig.ts';
 import { waitFor } from '../../harness/waitFor.ts';
@@ -103,6 +106,8 @@ describe('two windows', function () {
     return lines.split('\n').filter((line) => line !== '' && !line.startsWith('_bowline'));
   }
 
+  const line = '/mcp reconnect bowline-self';
+  const typed = async (): Promise<number> => (await rig.screen('bo')).split(line).length - 1;
   const moments = [0, 10, 20, 40, 80, 160, 320];
 
   it('start and restart each agent once, at whatever moment the one that acts is killed', async () => {
@@ -169,8 +174,6 @@ describe('two windows', function () {
     await rig.create('bo', 'work');
     await rig.untilBound('bo');
     await rig.turn('bo', 'hello');
-    const line = '/mcp reconnect bowline-self';
-    const typed = async (): Promise<number> => (await rig.screen('bo')).split(line).length - 1;
     for (const [index, moment] of [0, 30, 60, 120].entries()) {
       await acting();
       await rig.untilInput('bo');
@@ -186,5 +189,31 @@ describe('two windows', function () {
       await rig.untilInput('bo');
       deepStrictEqual(await typed(), index + 1, await rig.screen('bo'));
     }
+  });
+
+  it('do not type again what a window typed that was killed before it told so', async () => {
+    const { id: launchId } = currentLaunch(rig.agent('bo')) ?? { id: '' };
+    const subject = { name: 'bo', launchId, server: 'bowline-self', attemptId: 'told-to-nobody' };
+    const task = { ...subject, kind: 'type', id: 'type:told-to-nobody', text: line } as const;
+    const before = await typed();
+    for (let turn = 0; turn < 2; turn += 1) {
+      await rig.untilInput('bo');
+      const facts: HandsFact[] = [];
+      const hands = new Hands({
+        stateDirectory: rig.paths.directory,
+        environment: process.env,
+        fleet: () => rig.state,
+        report: (told) => facts.push(...told),
+        log: silentLog,
+      });
+      try {
+        hands.setTasks([task]);
+        await waitFor('the report', () => facts.some(({ kind }) => kind === 'rung acted'), patience);
+      } finally {
+        hands.dispose();
+      }
+    }
+    await rig.untilInput('bo');
+    deepStrictEqual(await typed(), before + 1, await rig.screen('bo'));
   });
 });
