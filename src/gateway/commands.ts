@@ -5,6 +5,7 @@ import { bindingHealth } from '../core/binding/health.ts';
 import { freshLaunch, resumeOrFresh } from '../core/fleet/launching.ts';
 import { readAgentName } from '../core/fleet/names.ts';
 import { type Agent, currentLaunch, enabledServers, type LaunchMode, runningLaunch } from '../core/fleet/state.ts';
+import { saveTool } from '../core/guard/saveTool.ts';
 import { judgeRestart, type Verdict } from '../core/guard/verdict.ts';
 import { activeAttempt } from '../core/healing/ladder.ts';
 import type { Command } from '../protocol/commands.ts';
@@ -144,8 +145,7 @@ export class Commands {
     try {
       const now = this.now();
       const health = bindingHealth(agent, 'bowline-self', this.options.fleet.state.epoch, now);
-      const reachable = health.state === 'bound' || health.state === 'not checkable';
-      return judgeRestart(agent, mode, reachable ? 'reachable' : 'unreachable', now);
+      return judgeRestart(agent, mode, saveTool(health.state), now);
     } catch (error) {
       return error instanceof Error ? error : new Error(messageOf(error));
     }

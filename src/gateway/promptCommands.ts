@@ -4,6 +4,7 @@ import { readPromptText } from '../core/claude/promptText.ts';
 import { saveRequestText } from '../core/fleet/planSaveRestart.ts';
 import { isSettled } from '../core/fleet/reducePrompts.ts';
 import { type Agent, currentLaunch } from '../core/fleet/state.ts';
+import { saveTool } from '../core/guard/saveTool.ts';
 import { promptDigest } from '../node/promptDigest.ts';
 import type { Command } from '../protocol/commands.ts';
 import type { AgentKeys, Clock, FleetPort } from './ports.ts';
@@ -81,7 +82,7 @@ export class PromptCommands {
       throw new BowlineError('guard-blocked', `${name} is being asked to save already. Wait for that, or cancel it.`);
     }
     const health = bindingHealth(agent, 'bowline-self', fleet.state.epoch, clock());
-    if (health.state === 'unbound' || health.state === 'off') {
+    if (saveTool(health.state) === 'unreachable') {
       throw new BowlineError(
         'guard-blocked',
         `${name} cannot save its context: its tools are unreachable (${health.state}). Restart it as it is: the guard lets that through.`,

@@ -1,4 +1,5 @@
 import type { Health } from '../binding/health.ts';
+import { saveTool } from '../guard/saveTool.ts';
 import { judgeRestart } from '../guard/verdict.ts';
 import type { FleetEvent } from './events.ts';
 import { freshLaunch, resumeOrFresh } from './launching.ts';
@@ -40,8 +41,7 @@ export function planSaveRestart(
     return refuse(`it does not run any more (${agent.life.kind}). Start it, then look whether its context is saved.`);
   }
   if (isSaved && activity.kind === 'idle' && activity.since >= savedContext.at) {
-    const isReachable = self.state === 'bound' || self.state === 'not checkable';
-    const verdict = judgeRestart(agent, mode, isReachable ? 'reachable' : 'unreachable', now);
+    const verdict = judgeRestart(agent, mode, saveTool(self.state), now);
     if (verdict.allowed) {
       const launch = mode === 'fresh' ? freshLaunch(agent, now) : resumeOrFresh(agent, now);
       return {

@@ -18,7 +18,11 @@ export interface PromptView {
 }
 
 /** The prompts of an agent, oldest first; none for an unknown agent. */
-export function promptViews(state: FleetState, name: string, now: number): readonly PromptView[] {
+export function promptViews(
+  state: Pick<FleetState, 'agents' | 'epoch'>,
+  name: string,
+  now: number,
+): readonly PromptView[] {
   const agent = Object.hasOwn(state.agents, name) ? state.agents[name] : undefined;
   if (agent?.prompts === undefined) return [];
   const healths = enabledServers(agent).map((server) => bindingHealth(agent, server, state.epoch, now));

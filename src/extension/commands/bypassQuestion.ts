@@ -1,5 +1,6 @@
 import type { AgentRow } from '../../core/fleet/select.ts';
 import type { Agent } from '../../core/fleet/state.ts';
+import { saveTool } from '../../core/guard/saveTool.ts';
 import { judgeRestart, type Verdict } from '../../core/guard/verdict.ts';
 
 /** What the bypass asks, and what goes into the audit. */
@@ -11,9 +12,7 @@ export interface BypassQuestion {
 
 /** The guard's view of both ways to restart `agent` at `now`; `row` tells whether its save tool can be reached. */
 export function bypassQuestion(agent: Agent, row: AgentRow, now: number): BypassQuestion {
-  const self = row.endpoints.find(({ server }) => server === 'bowline-self');
-  const isReachable = self?.state === 'bound' || self?.state === 'not checkable';
-  const tools = isReachable ? 'reachable' : 'unreachable';
+  const tools = saveToolOf(row);
   const resume = judgeRestart(agent, 'resume', tools, now);
   const fresh = judgeRestart(agent, 'fresh', tools, now);
   return {
@@ -25,6 +24,11 @@ export function bypassQuestion(agent: Agent, row: AgentRow, now: number): Bypass
     ].join('\n\n'),
     verdicts: { resume, fresh },
   };
+}
+
+/** Whether the agent can call save_my_context now. */
+export function saveToolOf(row: AgentRow): 'reachable' | 'unreachable' {
+  return saveTool(row.endpoints.find(({ server }) => server === 'bowline-self')?.state);
 }
 
 function line(verdict: Verdict): string {

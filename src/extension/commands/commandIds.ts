@@ -2,6 +2,8 @@
 export const commandIds = [
   'bowline.newAgent',
   'bowline.attach',
+  'bowline.sendPrompt',
+  'bowline.sendPromptDocument',
   'bowline.restart',
   'bowline.forceFreshRestart',
   'bowline.restartBypassingGuard',

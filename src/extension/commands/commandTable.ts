@@ -8,12 +8,15 @@ import { showError } from './interaction.ts';
 import { remove, start, stop } from './lifecycle.ts';
 import { newAgent } from './newAgent.ts';
 import { forceFreshRestart, restart, restartBypassingGuard } from './restart.ts';
+import { sendPrompt, sendPromptDocument } from './sendPrompt.ts';
 import { showCauses } from './showCauses.ts';
 import { showLog } from './showLog.ts';
 
 const handlers: Readonly<Record<CommandId, CommandHandler>> = {
   'bowline.newAgent': newAgent,
   'bowline.attach': attach,
+  'bowline.sendPrompt': sendPrompt,
+  'bowline.sendPromptDocument': sendPromptDocument,
   'bowline.restart': restart,
   'bowline.forceFreshRestart': forceFreshRestart,
   'bowline.restartBypassingGuard': restartBypassingGuard,

@@ -16,16 +16,21 @@ export async function connect({ client }: CommandContext): Promise<void> {
   await withProgress('Bowline: starting the gateway', (signal) => client.whenConnected(connectLimit, signal));
 }
 
-/** Shows progress with a cancel button while `task` runs. */
-export async function withProgress<T>(title: string, task: (signal: AbortSignal) => Promise<T>): Promise<T> {
+/** Shows progress with a cancel button while `task` runs; `say` tells how far it is. */
+export async function withProgress<T>(
+  title: string,
+  task: (signal: AbortSignal, say: (message: string) => void) => Promise<T>,
+): Promise<T> {
   const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
-  return vscode.window.withProgress(options, async (_progress, token) => {
+  return vscode.window.withProgress(options, async (progress, token) => {
     const abort = new AbortController();
     const listener = token.onCancellationRequested(() => {
       abort.abort(new BowlineError('cancelled', 'Cancelled.'));
     });
     try {
-      return await task(abort.signal);
+      return await task(abort.signal, (message) => {
+        progress.report({ message });
+      });
     } finally {
       listener.dispose();
     }
@@ -71,19 +76,28 @@ export async function awaitLaunch(context: CommandContext, name: string, launche
     return launchOutcome(row, presenter.state.agents[name]?.launchCount, launchesBefore) === 'open';
   };
   await withProgress(`Bowline: starting ${name}`, async (signal) => {
-    await new Promise<void>((resolve) => {
-      const settle = (): void => {
-        listener.dispose();
-        signal.removeEventListener('abort', settle);
-        resolve();
-      };
-      const listener = presenter.onDidChange(() => {
-        if (!isOpen()) settle();
-      });
-      signal.addEventListener('abort', settle, { once: true });
-      if (!isOpen()) settle();
-    });
+    await untilSettled(context, signal, () => !isOpen());
     if (signal.aborted && isOpen()) await client.request({ kind: 'stop', name });
+  });
+}
+
+/** Resolves when `isSettled` holds, which is asked at each change of the fleet, and on cancel. */
+export function untilSettled(
+  { presenter }: CommandContext,
+  signal: AbortSignal,
+  isSettled: () => boolean,
+): Promise<void> {
+  if (signal.aborted || isSettled()) return Promise.resolve();
+  return new Promise((resolve) => {
+    const settle = (): void => {
+      listener.dispose();
+      signal.removeEventListener('abort', settle);
+      resolve();
+    };
+    const listener = presenter.onDidChange(() => {
+      if (isSettled()) settle();
+    });
+    signal.addEventListener('abort', settle, { once: true });
   });
 }
 

@@ -1,10 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
 import { BowlineError } from '../../base/errors.ts';
+import { promptViews } from '../../core/fleet/promptView.ts';
 import type { LaunchMode } from '../../core/fleet/state.ts';
 import type { Command } from '../../protocol/commands.ts';
-import { bypassQuestion } from './bypassQuestion.ts';
+import { saveProgress, type SaveProgress } from '../promptProgress.ts';
+import { bypassQuestion, saveToolOf } from './bypassQuestion.ts';
 import type { CommandContext } from './commandContext.ts';
-import { awaitLaunch, chooseAgent, isAllowedToLaunch } from './interaction.ts';
+import { awaitLaunch, chooseAgent, isAllowedToLaunch, untilSettled, withProgress } from './interaction.ts';
 
 type RestartRequest = Extract<Command, { kind: 'restart' }>;
 
@@ -46,14 +49,54 @@ async function guarded(context: CommandContext, argument: unknown, mode: LaunchM
     await send(context, { kind: 'restart', name: row.name, mode, guard: 'enforce' });
   } catch (error) {
     if (!(error instanceof BowlineError) || error.code !== 'guard-blocked') throw error;
-    await offerBypass(context, row.name, error);
+    await offerWaysOn(context, row.name, mode, error);
   }
 }
 
-async function offerBypass(context: CommandContext, name: string, refusal: BowlineError): Promise<void> {
+/** Only a restart without the conversation needs a save, and only an agent with tools can make one. */
+async function offerWaysOn(
+  context: CommandContext,
+  name: string,
+  mode: LaunchMode,
+  refusal: BowlineError,
+): Promise<void> {
   context.log.info('the guard refused a restart', { agent: name, reason: refusal.message });
+  const save = 'Ask the Agent to Save, Then Restart';
   const bypass = 'Restart, Bypassing the Guard';
-  const chosen = await vscode.window.showWarningMessage(refusal.message, bypass, 'Cancel');
+  const row = context.presenter.view.agents.find((agent) => agent.name === name);
+  const offers = mode === 'fresh' && row !== undefined && saveToolOf(row) === 'reachable' ? [save, bypass] : [bypass];
+  const chosen = await vscode.window.showWarningMessage(refusal.message, ...offers, 'Cancel');
+  if (chosen === save) await saveThenRestart(context, name, mode);
+  if (chosen === bypass) await restartBypassingGuard(context, name);
+}
+
+async function saveThenRestart(context: CommandContext, name: string, mode: LaunchMode): Promise<void> {
+  const { client, presenter } = context;
+  const id = randomUUID();
+  const launchesBefore = presenter.state.agents[name]?.launchCount ?? 0;
+  const progress = (): SaveProgress => {
+    const view = promptViews(presenter.state, name, Date.now()).find((one) => one.id === id);
+    return saveProgress(presenter.state.agents[name], id, view);
+  };
+  context.attention.watch(name);
+  const isCancelled = await withProgress(`Bowline: restart of ${name} after its save`, async (signal, say) => {
+    await client.request({ kind: 'save and restart', name, id, mode });
+    await untilSettled(context, signal, () => {
+      const now = progress();
+      if (now.kind === 'open') say(now.message);
+      return now.kind !== 'open';
+    });
+    if (!signal.aborted || progress().kind !== 'open') return false;
+    await client.request({ kind: 'cancel save and restart', name, id });
+    return true;
+  });
+  const outcome = progress();
+  if (outcome.kind === 'restarted') await awaitLaunch(context, name, launchesBefore);
+  if (outcome.kind !== 'not restarted' || isCancelled) return;
+  const attach = 'Attach';
+  const bypass = 'Restart, Bypassing the Guard';
+  const chosen = await vscode.window.showWarningMessage(outcome.sentence, attach, bypass);
+  if (chosen === attach) await vscode.commands.executeCommand('bowline.attach', { agent: name });
   if (chosen === bypass) await restartBypassingGuard(context, name);
 }
 
