@@ -1,6 +1,6 @@
 import { bindingHealth, type Health } from '../binding/health.ts';
 import { bindingTimes } from '../binding/times.ts';
-import { activeAttempt, attemptDeadline, nextMove } from '../healing/ladder.ts';
+import { activeAttempt, attemptDeadline, nextMove, putOffByPerson } from '../healing/ladder.ts';
 import type { Effect } from './effects.ts';
 import type { FleetEvent } from './events.ts';
 import { resumeOrFresh } from './launching.ts';
@@ -118,12 +118,30 @@ function heal(
   const none = { decisions: [], effects: [] };
   const attempt = activeAttempt(incident);
   if (attempt !== undefined) return underWay(agent, server, health, attempt, now, wakes);
+  const attemptId = `${agent.name}-${agent.launchCount}-${server}-${(incident?.attempts.length ?? 0) + 1}-${incident?.since ?? now}`;
+  const putOff = incident === undefined ? undefined : putOffByPerson(agent, incident, now);
+  switch (putOff?.kind) {
+    case undefined:
+      break;
+    case 'wait':
+      wakes.push(putOff.until);
+      return none;
+    case 'again':
+      return {
+        decisions: [{ ...subject, kind: 'rung started', attemptId, rung: 'reconnect', by: 'person' }],
+        effects: [],
+      };
+    case 'too long': {
+      const why = `${putOff.detail}. Attach to ${agent.name} and look, then use Reconnect MCP again.`;
+      const sentence = `${agent.name} was not reconnected to ${server}: ${why}`;
+      return { decisions: [notice(now, agent, sentence), { ...subject, kind: 'incident closed' }], effects: [] };
+    }
+  }
   if (health.state === 'unbound') {
     if (incident === undefined) {
       return { decisions: [{ ...subject, kind: 'incident opened', cause: health.cause }], effects: [] };
     }
     const move = nextMove(state, agent, incident, health.cause, now);
-    const attemptId = `${agent.name}-${agent.launchCount}-${server}-${incident.attempts.length + 1}-${incident.since}`;
     switch (move.kind) {
       case 'wait':
         if (move.until !== undefined) wakes.push(move.until);
@@ -155,6 +173,10 @@ function heal(
   const over =
     incident !== undefined && (health.state === 'bound' || health.state === 'not checkable' || health.state === 'off');
   return over ? { decisions: [{ ...subject, kind: 'incident closed' }], effects: [] } : none;
+}
+
+function notice(at: number, { name }: Agent, sentence: string): FleetEvent {
+  return { at, kind: 'noticed', notice: { at, code: 'not-reconnected', sentence, severity: 'error', agent: name } };
 }
 
 /** A rung that is under way ends verified, failed, or called off because its process is gone. */
@@ -189,10 +211,12 @@ function underWay(
   const deadline = attemptDeadline(attempt);
   if (now >= deadline) {
     const typed = attempt.actedAt !== undefined || attempt.rung === 'resume';
-    return {
-      decisions: [typed ? end('failed', 'not bound in time') : end('put off', 'nothing was typed in time')],
-      effects: [],
-    };
+    if (!typed) return { decisions: [end('put off', 'nothing was typed in time')], effects: [] };
+    // Where the endpoint is unbound healing goes on; else this is all that a person would ever hear.
+    const isEnd = attempt.by === 'person' && health.state !== 'unbound';
+    const sentence = `${agent.name} did not connect to ${server} anew after "/mcp reconnect". Attach to ${agent.name} and look at /mcp.`;
+    const failed = end('failed', 'not bound in time');
+    return { decisions: isEnd ? [failed, notice(now, agent, sentence)] : [failed], effects: [] };
   }
   wakes.push(deadline);
   if (attempt.rung !== 'reconnect' || attempt.actedAt !== undefined || running === undefined) {

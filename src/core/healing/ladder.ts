@@ -21,6 +21,8 @@ export const healingTimes = {
   /** A try that was put off (busy screen, a person typing) is made again after this, doubled each time up to the limit. */
   putOffPause: 2_000,
   putOffPauseLimit: 60_000,
+  /** How long a reconnect that a person asked for is tried again while something is in the way. */
+  personWaits: 600_000,
   /** Between two restarts by healing in the whole fleet. */
   restartEvery: 20_000,
   restartsPerHour: 3,
@@ -49,6 +51,31 @@ export function nextMove(state: FleetState, agent: Agent, incident: Incident, ca
     return reconnects ? { kind: 'reconnect' } : mayRestart(state, agent, now);
   }
   return { kind: 'ask', detail: 'Reconnecting and resuming did not help. Force a fresh restart, or look at Show Log.' };
+}
+
+/**
+ * What becomes of a reconnect that a person asked for and that was put off: it is tried again whatever the health is, as
+ * soon as it can be, for a while. Undefined: there is none.
+ */
+export function putOffByPerson(
+  agent: Agent,
+  incident: Incident,
+  now: number,
+): { readonly kind: 'again' } | { readonly kind: 'wait'; readonly until: number } | PutOffTooLong | undefined {
+  const last = incident.attempts.at(-1);
+  if (last?.by !== 'person' || last.outcome !== 'put off' || agent.life.kind !== 'running') return undefined;
+  const earlier = incident.attempts.findLastIndex(({ by, outcome }) => by !== 'person' || outcome !== 'put off');
+  const until = (incident.attempts[earlier + 1]?.startedAt ?? last.startedAt) + healingTimes.personWaits;
+  if (now >= until) return { kind: 'too long', detail: last.detail ?? '' };
+  const retryAt = putOffUntil(incident.attempts);
+  if (now < retryAt) return { kind: 'wait', until: retryAt };
+  return agent.activity.kind === 'idle' ? { kind: 'again' } : { kind: 'wait', until };
+}
+
+export interface PutOffTooLong {
+  readonly kind: 'too long';
+  /** What was in the way last. */
+  readonly detail: string;
 }
 
 /** The attempt that is under way, if any. */

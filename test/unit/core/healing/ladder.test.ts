@@ -110,6 +110,65 @@ describe('healing ladder, first form', () => {
     deepStrictEqual([row?.life, row?.detail], ['healing', `reconnect waits: ${detail}`]);
   });
 
+  it('tries what a person asked for again, bound or not, until it is typed, and says so when it never is', () => {
+    const asked = (): FleetStory => {
+      const story = FleetStory.bound().hook({ event: 'Stop' });
+      return story.tell({
+        kind: 'rung started',
+        name: 'ada',
+        server,
+        attemptId: 'one',
+        rung: 'reconnect',
+        by: 'person',
+      });
+    };
+    const putOff = (story: FleetStory): void => {
+      const effect = story.settle().effects.find((one) => one.kind === 'type');
+      if (effect?.kind !== 'type') throw new Error('nothing is to be typed');
+      const { attemptId } = effect;
+      const detail = 'a person is typing';
+      story.tell({ kind: 'rung ended', name: 'ada', server, attemptId, outcome: 'put off', detail });
+    };
+    const seen = (story: FleetStory): readonly unknown[] => {
+      const [row] = select(story.state, { kind: 'connected' }, story.now).agents;
+      return [row?.life, row?.detail, row?.worst, story.state.notices.map(({ sentence }) => sentence)];
+    };
+    const done = asked();
+    putOff(done);
+    done.settle();
+    const waiting = seen(done);
+    done.wait(2_000);
+    typed(done).wait(150).connect();
+    done.probe();
+    done.settle();
+    const never = asked();
+    for (let now = never.now; never.now < now + 600_000; never.wait((never.settle().wakeAt ?? never.now) - never.now)) {
+      if (never.settle().effects.some(({ kind }) => kind === 'type')) putOff(never);
+      never.probe();
+    }
+    never.settle();
+    const silent = asked();
+    typed(silent).wait(8_000);
+    silent.settle();
+    deepStrictEqual(
+      [waiting, seen(done), seen(never), seen(silent).slice(0, 2), silent.state.notices.length],
+      [
+        ['healing', 'reconnect waits: a person is typing', 'bound', []],
+        ['ready', '', 'bound', []],
+        [
+          'ready',
+          '',
+          'bound',
+          [
+            'ada was not reconnected to bowline-self: a person is typing. Attach to ada and look, then use Reconnect MCP again.',
+          ],
+        ],
+        ['ready', ''],
+        1,
+      ],
+    );
+  });
+
   it('leaves causes in the configuration to a person', () => {
     const story = FleetStory.bound().wait(1);
     story.tell({ kind: 'identity fault', cause: 'key wrong', name: 'ada', server, detail: 'wrong key' });
