@@ -40,6 +40,8 @@ export class OwnHands extends DisposableObject {
   private readonly after: After;
   private readonly startedAt: number;
   private offered = false;
+  /** A gateway that has handed over goes on for a while; its successor acts. */
+  private disposed = false;
   /** The wait for a window. */
   private waiting: Disposable | undefined;
   private lent: DisposableStore | undefined;
@@ -60,6 +62,7 @@ export class OwnHands extends DisposableObject {
     );
     this._register({
       dispose: () => {
+        this.disposed = true;
         this.withdraw();
       },
     });
@@ -83,7 +86,7 @@ export class OwnHands extends DisposableObject {
 
   private arrange(): void {
     const { fleet, clock } = this.options;
-    if (!this.offered || this.lent !== undefined || this.waiting !== undefined) return;
+    if (this.disposed || !this.offered || this.lent !== undefined || this.waiting !== undefined) return;
     if (fleet.state.settings.handsWithoutWindow === 'off') return;
     const sinceStart = clock() - this.startedAt;
     const wait = Math.max(ownHandsTimes.afterWindow, ownHandsTimes.afterStart - sinceStart);

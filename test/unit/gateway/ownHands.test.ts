@@ -76,6 +76,13 @@ describe("the gateway's own hands", () => {
       return life?.kind === 'launching' && life.launch.id;
     });
 
+  it('never act once they are disposed of, whatever windows do: another gateway has taken over', async () => {
+    const window = await joined('one');
+    await parts.dispose();
+    await waitFor('the end of the stream', () => window.closed);
+    assert.deepStrictEqual([timers.delays(), told], [[], []]);
+  });
+
   it('wait longer for windows after a start than after a window left', async () => {
     const atStart = timers.delays();
     const window = await joined('one');
