@@ -93,10 +93,12 @@ export class Attention extends DisposableObject {
 
   private tellNotices(): void {
     const { notices, hands } = this.client.state;
+    // A gateway that has just started notices things before it lends the hands to the window that is to tell them.
+    if (hands?.holder === undefined) return;
     const fresh = notices.filter(({ at, severity }) => at > this.lastNoticeAt && severity === 'error');
     for (const { at, sentence } of fresh) {
       this.lastNoticeAt = Math.max(this.lastNoticeAt, at);
-      if (hands?.holder !== this.window) continue;
+      if (hands.holder !== this.window) continue;
       void offer('error', sentence, [command('Show Log', 'bowline.showLog')]);
     }
   }
