@@ -81,9 +81,8 @@ export class Attention extends DisposableObject {
     const target = { agent: row.name };
     const offers: Offer[] = [];
     if (hasProcess) offers.push(command('Attach', 'bowline.attach', target));
-    if (agent?.life.kind === 'dead' && agent.life.reason === 'binary missing') {
-      offers.push(command('Open Settings', 'workbench.action.openSettings', 'bowline.claudePath'));
-    }
+    const setting = ['bowline.claudePath', 'bowline.tmuxPath'].find((name) => row.detail.includes(name));
+    if (setting !== undefined) offers.push(command('Open Settings', 'workbench.action.openSettings', setting));
     if (agent?.life.kind === 'blocked' && agent.life.reason === 'resume failed') {
       offers.push(command('Start Fresh', 'bowline.forceFreshRestart', target));
     } else if (!hasProcess) offers.push(command('Start Again', 'bowline.start', target));

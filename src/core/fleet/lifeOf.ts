@@ -31,7 +31,11 @@ export function lifeOf(
     return { life: 'blocked', detail: `waits at a dialog (${dialog}): attach and answer it` };
   }
   const asked = Object.values(agent.incidents).some((incident) => incident.asked !== undefined);
-  if (asked) return { life: 'blocked', detail: 'its tools are gone and healing needs your choice' };
+  if (asked)
+    return {
+      life: 'blocked',
+      detail: 'its tools are gone and healing needs your choice: Reconnect MCP, Restart or Force Fresh Restart',
+    };
   const attempt = Object.values(agent.incidents).map(activeAttempt).find(Boolean);
   if (attempt !== undefined) return { life: 'healing', detail: attempt.rung };
   const putOff = Object.values(agent.incidents)

@@ -212,7 +212,7 @@ function statusText(
   const names = [...new Set(blackouts.flatMap((blackout) => blackout.agents))];
   if (names.length > 0) {
     return {
-      text: `${names.length} lost tools: ${names.slice(0, 3).join(', ')}${names.length > 3 ? ', ...' : ''}`,
+      text: `${names.length} lost tools: ${shortList(names)}`,
       detail: blackouts.map((one) => `${one.agents.join(', ')}: ${one.what} ${one.nextStep}`).join('\n'),
       severity: 'error',
     };
@@ -231,7 +231,11 @@ function statusText(
   const parts = [`${count('bound')} bound`];
   if (count('suspect') > 0) parts.push(`${count('suspect')} checking`);
   if (count('not checkable') > 0) parts.push(`${count('not checkable')} not checkable`);
-  if (blocked.length > 0) parts.push(blocked.length === 1 ? '1 needs you' : `${blocked.length} need you`);
+  if (blocked.length > 0) {
+    parts.push(
+      `${blocked.length} ${blocked.length === 1 ? 'needs' : 'need'} you: ${shortList(blocked.map(({ name }) => name))}`,
+    );
+  }
   const detail = blocked.map((agent) => `${agent.name}: ${agent.detail}`).join('\n');
   const waiting = state.hands === undefined ? 'No window executes actions; they wait.' : '';
   return {
@@ -239,4 +243,8 @@ function statusText(
     detail: [detail, waiting].filter((line) => line !== '').join('\n'),
     severity: blocked.length > 0 ? 'warning' : count('suspect') > 0 ? 'neutral' : 'calm',
   };
+}
+
+function shortList(names: readonly string[]): string {
+  return `${names.slice(0, 3).join(', ')}${names.length > 3 ? ', ...' : ''}`;
 }

@@ -33,7 +33,7 @@ describe('the status bar item', () => {
         ['$(link) 1 bound', 'none'],
         ['$(sync~spin) reconnecting', 'none'],
         ['$(error) gateway down', 'error'],
-        ['$(warning) 1 bound, 1 needs you', 'warning'],
+        ['$(warning) 1 bound, 1 needs you: bo', 'warning'],
         ['$(error) 1 lost tools: ada', 'error'],
       ],
     );

@@ -80,7 +80,7 @@ describe('what a person sees', () => {
     const view = select(story.state, connected, story.now);
     deepStrictEqual(
       [status(view), view.agents[2]?.life, view.agents[2]?.detail],
-      ['warning: 2 bound, 1 needs you', 'blocked', 'waits at a dialog (trust): attach and answer it'],
+      ['warning: 2 bound, 1 needs you: cy', 'blocked', 'waits at a dialog (trust): attach and answer it'],
     );
   });
 });
