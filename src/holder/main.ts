@@ -49,7 +49,6 @@ interface Successor {
   readonly program: string;
   readonly node: string;
   readonly limit: NodeJS.Timeout;
-  ready: boolean;
 }
 /** The program that runs has followed `former` and must show that it lives. */
 interface Trial {
@@ -196,12 +195,11 @@ class Holder {
     const limit = setTimeout(() => {
       if (this.successor?.child === child) this.successorFailed(this.successor, 'it did not load in time');
     }, this.heartbeatLimitMs);
-    this.successor = { child, version, program, node, limit, ready: false };
+    this.successor = { child, version, program, node, limit };
   }
 
-  private successorReady(successor: Successor): void {
-    clearTimeout(successor.limit);
-    successor.ready = true;
+  private successorReady({ limit }: Successor): void {
+    clearTimeout(limit);
     this.tell(this.child, { kind: 'successor ready' });
   }
 
@@ -224,7 +222,8 @@ class Holder {
       this.startChild();
       return;
     }
-    const { child, version, program, node } = successor;
+    const { child, version, program, node, limit } = successor;
+    clearTimeout(limit);
     this.successor = undefined;
     this.trial = { version, former: this.gateway, formerNode: this.node };
     this.gateway = program;
@@ -278,8 +277,8 @@ class Holder {
     if (cause === '0') this.leave(0);
     this.lastExit = cause;
     if (this.trial) this.fallBack(this.trial, cause);
-    else if (this.successor?.ready) {
-      // It died on the way: what it has written counts.
+    else if (this.successor) {
+      // It died on the way: what it has written counts. A successor that still loads finds the word when it is ready.
       this.promote();
       return;
     }

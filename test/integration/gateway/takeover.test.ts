@@ -315,6 +315,51 @@ describe('another version takes over', function () {
     );
   });
 
+  it('comes to one gateway whoever dies on the way', async () => {
+    const first = await start('1.0.0');
+    const { window } = await keepWindow(first);
+    const headers = await agent(window(), 'ada');
+    const slow = slowPost(first.port, headers, initializeRequest());
+    const successor = (name: string): Promise<number> =>
+      waitFor(
+        `the successor ${name}`,
+        () =>
+          rig.processes().find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`${name}/gateway.js`)),
+        limit,
+      );
+    const one = await copy('1.0.1');
+    await call(first, 'POST', '/takeover', { version: one });
+    kill(await successor(one), 'SIGKILL');
+    const { sentence } = await waitFor('the notice', () => window().state.notices.at(-1), limit);
+    const answered = await slow.finish();
+    const afterOne = (await endpoint()).gateway.instance;
+
+    const cut = slowPost(first.port, headers, initializeRequest());
+    const two = await copy('1.0.2');
+    await call(first, 'POST', '/takeover', { version: two });
+    const pid = await successor(two);
+    kill(first.gateway.pid, 'SIGKILL');
+    await assert.rejects(cut.finish());
+    const second = await untilRuns(two);
+    await waitFor('the version in use', () => current() === two, limit);
+    assert.deepStrictEqual(
+      {
+        sentence: /could not take over \(([^)]*)\)/.exec(sentence)?.[1],
+        answered,
+        afterOne,
+        second: [second.gateway.pid, second.holder.instance],
+        agents: Object.keys(window().state.agents),
+      },
+      {
+        sentence: 'it ended with SIGKILL',
+        answered: 200,
+        afterOne: first.gateway.instance,
+        second: [pid, first.holder.instance],
+        agents: ['ada'],
+      },
+    );
+  });
+
   it('takes orders only with the token, and only for what is installed and not older', async () => {
     const first = await start('1.0.0');
     const older = await copy('0.9.9');
