@@ -15,7 +15,7 @@ export function promptProgress(name: string, view: PromptView | undefined): Prom
     case 'queued':
       return {
         kind: 'open',
-        message: view.waitsFor === undefined ? 'its turn has come' : `waits for ${view.waitsFor}`,
+        message: view.waitsFor === undefined ? 'its turn has come' : `waits: ${view.waitsFor}`,
       };
     case 'typing':
       return { kind: 'open', message: 'is being typed' };

@@ -19,7 +19,7 @@ import { SessionStore } from '../../src/gateway/mcp/sessionStore.ts';
 import { StandingStreams } from '../../src/gateway/mcp/standingStreams.ts';
 import { OwnHands, type OwnHandsOptions } from '../../src/gateway/ownHands.ts';
 import { PromptCommands } from '../../src/gateway/promptCommands.ts';
-import { PromptStore } from '../../src/gateway/prompts.ts';
+import { followPrompts, PromptStore } from '../../src/gateway/prompts.ts';
 import { Router } from '../../src/gateway/router.ts';
 import { Windows } from '../../src/gateway/windows.ts';
 import { ensureStateDirectories, type StatePaths, statePaths } from '../../src/node/statePaths.ts';
@@ -118,6 +118,7 @@ export class GatewayParts {
     server.on('upgrade', (request, socket, head) => {
       router.upgrade(request, socket, head);
     });
+    store.add(followPrompts({ fleet, prompts, log }));
     fleet.start();
     return parts;
   }

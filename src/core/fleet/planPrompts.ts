@@ -67,7 +67,7 @@ export function planPrompts(agent: Agent, healths: readonly Health[], now: numbe
   }
 }
 
-/** What a queued prompt waits for, in words that fit after "waits for"; undefined: its turn has come, or it is not queued. */
+/** What a queued prompt waits for, in words that fit after "waits:"; undefined: its turn has come, or it is not queued. */
 export function promptWaitsFor(agent: Agent, prompt: PromptRecord, healths: readonly Health[]): string | undefined {
   if (prompt.state.kind !== 'queued') return undefined;
   if (firstOpen(agent)?.id !== prompt.id) return 'an earlier prompt';

@@ -3,7 +3,7 @@ import { saveTool } from '../guard/saveTool.ts';
 import { judgeRestart } from '../guard/verdict.ts';
 import type { FleetEvent } from './events.ts';
 import { freshLaunch, resumeOrFresh } from './launching.ts';
-import { type Agent, runningLaunch } from './state.ts';
+import type { Agent } from './state.ts';
 
 /** In milliseconds. */
 export const saveRestartTimes = {
@@ -37,10 +37,10 @@ export function planSaveRestart(
   };
   const prompt = agent.prompts?.find(({ id }) => id === promptId);
   const isSaved = savedContext !== undefined && savedContext.origin === 'explicit' && savedContext.at >= requestedAt;
-  if (runningLaunch(agent) === undefined) {
+  if (agent.life.kind !== 'running' && agent.life.kind !== 'launching') {
     return refuse(`it does not run any more (${agent.life.kind}). Start it, then look whether its context is saved.`);
   }
-  if (isSaved && activity.kind === 'idle' && activity.since >= savedContext.at) {
+  if (agent.life.kind === 'running' && isSaved && activity.kind === 'idle' && activity.since >= savedContext.at) {
     const verdict = judgeRestart(agent, mode, saveTool(self.state), now);
     if (verdict.allowed) {
       const launch = mode === 'fresh' ? freshLaunch(agent, now) : resumeOrFresh(agent, now);

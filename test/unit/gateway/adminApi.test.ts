@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -96,6 +96,61 @@ describe('admin API', () => {
       },
     );
     assert.equal(brief(await ask('DELETE', '/agents/ada')), '204');
+  });
+
+  it('takes prompts and restarts after a save, shows what became of them, and lets them be called off', async () => {
+    await ask('POST', '/agents', { name: 'ada', directory: project });
+    const promptsSchema = z.object({
+      prompts: z.array(z.object({ id: z.string(), state: z.string(), waitsFor: z.string().exactOptional() })),
+    });
+    const prompts = async (): Promise<unknown> =>
+      promptsSchema.parse((await ask('GET', '/agents/ada/prompt')).body).prompts.map(Object.values);
+    const sent = await ask('POST', '/agents/ada/prompt', { text: 'one\ntwo', id: 'p1' });
+    const named = z
+      .object({ id: z.string().min(20) })
+      .parse((await ask('POST', '/agents/ada/prompt', { text: 'x' })).body);
+    const file = join(parts.paths.agent('ada').prompts, 'p1');
+    const stored = [readFileSync(file, 'utf8'), (statSync(file).mode & 0o777).toString(8)];
+    const before = await prompts();
+    const steps = [
+      await ask('POST', '/agents/ada/cancel-prompt', { id: 'p1' }),
+      await ask('POST', '/agents/ada/cancel-prompt', { id: 'nope' }),
+      await ask('POST', '/agents/ada/prompt', { text: '/clear' }),
+      await ask('POST', '/agents/bo/prompt', { text: 'x' }),
+      await ask('GET', '/agents/bo/prompt'),
+      await ask('DELETE', '/agents/ada/prompt'),
+      await ask('POST', '/agents/ada/save-and-restart', { id: 'p3' }),
+      await ask('POST', '/agents/ada/save-and-restart'),
+      await ask('POST', '/agents/ada/cancel-save-and-restart', { id: 'p3' }),
+    ].map(brief);
+    assert.deepStrictEqual(
+      { sent, stored, before, steps, after: await prompts() },
+      {
+        sent: { status: 202, body: { id: 'p1' } },
+        stored: ['one\ntwo', '600'],
+        before: [
+          ['p1', 'queued', 'its start'],
+          [named.id, 'queued', 'an earlier prompt'],
+        ],
+        steps: [
+          '204',
+          '400 bad-request',
+          '400 bad-request',
+          '404 unknown-agent',
+          '404 unknown-agent',
+          '405 method-not-allowed',
+          '202',
+          '409 guard-blocked',
+          '204',
+        ],
+        after: [
+          ['p1', 'failed'],
+          [named.id, 'queued', 'its start'],
+          ['p3', 'failed'],
+        ],
+      },
+    );
+    await waitFor('the text to be removed', () => !existsSync(file));
   });
 
   it('answers errors with a stable code, a sentence and a fitting status', async () => {

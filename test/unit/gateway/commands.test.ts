@@ -193,6 +193,9 @@ describe('commands', () => {
     ['no directory', [], () => ({ kind: 'create', name, directory: '/nowhere' }), 'directory-missing', /ENOENT/],
     ['a file', [], () => ({ kind: 'create', name, directory: `${directory}/file` }), 'directory-missing', /not a dir/],
     ['an option as model', [], () => ({ kind: 'create', name, directory, model: '--x' }), 'bad-request', /--x/],
+    ['an empty prompt', running, () => ({ kind: 'prompt', name, id: 'p', text: ' ' }), 'bad-request', /is empty/],
+    ['a prompt for one that is stopped', created, () => prompt('p'), 'not-running', /Start it first/],
+    ['a prompt while it stops', stopping, () => prompt('p'), 'not-running', /\(stopping\)/],
     ['start of nobody', created, () => ({ kind: 'start', name: 'bo' }), 'unknown-agent', /There are: ada/],
     ['start while it runs', running, () => ({ kind: 'start', name }), 'already-running', /Use Restart/],
     ['start while it stops', stopping, () => ({ kind: 'start', name }), 'not-running', /is being stopped/],
@@ -246,6 +249,110 @@ describe('commands', () => {
       assert.match(error?.message ?? '', sentence);
     });
   }
+
+  /** As an error in the guard itself would: reading the saved context throws. It is not enumerable, so that copies have none. */
+  function unjudgeable(events: readonly FleetEvent[]): MemoryFleet {
+    const fleet = new MemoryFleet(reduceAll(events));
+    const agent = fleet.state.agents[name];
+    assert.ok(agent !== undefined);
+    const broken = Object.defineProperty({ ...agent }, 'savedContext', {
+      get: () => {
+        throw new Error('no context');
+      },
+    });
+    fleet.state = { ...fleet.state, agents: { [name]: broken } };
+    return fleet;
+  }
+
+  it('blocks on an error of the guard itself and says so; the bypass works all the same, and is recorded', async () => {
+    const results = await Promise.all(
+      (['enforce', 'bypass'] as const).map(async (guard) => {
+        const fleet = unjudgeable([...worked, ...bound]);
+        const { prompts, newId } = { prompts: promptsOf(fleet), newId: () => 'unique' };
+        const commands = new Commands({ fleet, clock: () => now, servers: [self], newId, prompts });
+        const error = await commands.execute(restart('fresh', guard), 'window 1').catch((reason: unknown) => reason);
+        const sentence = error instanceof BowlineError ? `${error.code}: ${error.message}` : error;
+        return [sentence, fleet.kinds, fleet.state.audit.map(({ verdict }) => verdict)];
+      }),
+    );
+    assert.deepStrictEqual(results, [
+      [
+        'guard-blocked: ada was not restarted: guard error (no context). To restart it all the same, bypass the guard.',
+        [],
+        [],
+      ],
+      [undefined, ['guard bypassed', 'launch requested'], ['guard error: no context']],
+    ]);
+  });
+
+  const prompt = (id: string, text = 'hello'): Command => ({ kind: 'prompt', name, id, text });
+
+  it('queues a prompt once, with its text on disk and only a digest in the fleet', async () => {
+    const first = await run([...worked, ...bound], prompt('p1', ' hello\r\nthere '));
+    const second = new Commands({
+      ...{ fleet: first.fleet, clock: () => now, servers: [self], newId: () => 'other' },
+      prompts: promptsOf(first.fleet),
+    });
+    await second.execute(prompt('p1', 'another text'), 'window 2');
+    const [record, ...others] = first.fleet.state.agents[name]?.prompts ?? [];
+    assert.deepStrictEqual(
+      [record?.by, record?.state, record?.characters, others, promptTexts.get('p1'), first.kinds],
+      ['window 1', { kind: 'queued' }, 12, [], ' hello\nthere', ['prompt requested']],
+    );
+    assert.ok(!JSON.stringify(first.fleet.state).includes('there'));
+  });
+
+  it('calls off what was not typed, and nothing else', async () => {
+    const taken: FleetEvent = { at: now, kind: 'prompt taken', name, promptId: 'p1', launchId };
+    const requested: FleetEvent = {
+      at: now,
+      kind: 'prompt requested',
+      name,
+      prompt: { id: 'p1', requestedAt: now, by: 'window 1', digest: 'd', characters: 1 },
+    };
+    const cancel: Command = { kind: 'cancel prompt', name, id: 'p1' };
+    const early = await run([...worked, requested], cancel);
+    const late = await run([...worked, requested, taken], cancel);
+    const unknown = await run(worked, cancel);
+    assert.deepStrictEqual(
+      [
+        early.fleet.state.agents[name]?.prompts?.[0]?.state.kind,
+        late.fleet.state.agents[name]?.prompts?.[0]?.state.kind,
+        late.error?.message,
+        unknown.error?.code,
+      ],
+      [
+        'failed',
+        'typing',
+        'The prompt cannot be called off any more: it is typing. Attach to ada to interrupt its turn.',
+        'bad-request',
+      ],
+    );
+  });
+
+  it('asks the agent to save before a restart, once at a time, and lets that be called off', async () => {
+    const save = (id: string): Command => ({ kind: 'save and restart', name, id, mode: 'fresh' });
+    const first = await run([...worked, ...bound], save('p7'));
+    const again = new Commands({
+      ...{ fleet: first.fleet, clock: () => now, servers: [self], newId: () => 'other' },
+      prompts: promptsOf(first.fleet),
+    });
+    await assert.rejects(again.execute(save('p8'), 'window 2'), /is being asked to save already/);
+    await again.execute({ kind: 'cancel save and restart', name, id: 'p7' }, 'window 2');
+    const unreachable = await run(worked, save('p9'));
+    const agent = first.fleet.state.agents[name];
+    assert.deepStrictEqual(
+      [agent?.saveRestart?.ended?.outcome, agent?.prompts?.[0]?.state.kind, agent?.launchCount, first.kinds],
+      [
+        'not restarted',
+        'failed',
+        1,
+        ['prompt requested', 'save restart requested', 'save restart ended', 'prompt ended'],
+      ],
+    );
+    assert.match(promptTexts.get('p7') ?? '', /save_my_context/);
+    assert.match(unreachable.error?.message ?? '', /cannot save its context: its tools are unreachable/);
+  });
 
   it('lets a fresh restart through when the agent cannot save: its tools are unreachable', async () => {
     const { kinds, fleet } = await run(worked, restart('fresh'));

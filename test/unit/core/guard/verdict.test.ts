@@ -1,5 +1,6 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import { judgeRestart } from '../../../../src/core/guard/verdict.ts';
+import { saveTool } from '../../../../src/core/guard/saveTool.ts';
+import { type GuardReason, judgeRestart } from '../../../../src/core/guard/verdict.ts';
 import type { SavedContext } from '../../../../src/core/fleet/state.ts';
 import { FleetStory } from '../../../harness/fleetStory.ts';
 
@@ -61,8 +62,53 @@ describe('restart guard', () => {
     );
   });
 
-  it('lets every save reason through when the tools are unreachable, and says so', () => {
-    deepStrictEqual(verdict(afterTurn(), 'fresh', 'unreachable'), 'allowed: missing context (tools unreachable)');
+  it('lets every save reason through when the tools are unreachable, and says so; nothing else', () => {
+    const old = save(afterTurn()).wait(300_000).hook({ event: 'Stop' });
+    const stories: Readonly<Record<GuardReason, FleetStory>> = {
+      ok: save(afterTurn()),
+      'not running': new FleetStory().create(),
+      'no completed turn': FleetStory.bound(),
+      'turn in progress': FleetStory.bound().wait(1_000).hook({ event: 'UserPromptSubmit' }),
+      'waiting for permission': FleetStory.bound()
+        .wait(1_000)
+        .hook({ event: 'Notification', waitingFor: 'permission' }),
+      'missing context': afterTurn(),
+      'missing explicit save': save(afterTurn(), { origin: 'carried' }),
+      'different session': save(afterTurn(), { sessionId: 'session-0' }),
+      'save too old': old,
+    };
+    const through = (reason: GuardReason): string => `allowed: ${reason} (tools unreachable)`;
+    deepStrictEqual(
+      Object.values(stories).map((story) => [verdict(story, 'fresh'), verdict(story, 'fresh', 'unreachable')]),
+      [
+        ['allowed: ok', 'allowed: ok'],
+        ['allowed: not running', 'allowed: not running'],
+        ['allowed: no completed turn', 'allowed: no completed turn'],
+        ['blocked: turn in progress', 'blocked: turn in progress'],
+        ['blocked: waiting for permission', 'blocked: waiting for permission'],
+        ['blocked: missing context', through('missing context')],
+        ['blocked: missing explicit save', through('missing explicit save')],
+        ['blocked: different session', through('different session')],
+        ['blocked: save too old', through('save too old')],
+      ],
+    );
+  });
+
+  it('takes the save tool for unreachable when the endpoint is unbound or off or the gateway is away, not while it is checked', () => {
+    const states = [
+      'bound',
+      'not checkable',
+      'suspect',
+      'pending',
+      'unbound',
+      'off',
+      'gateway down',
+      undefined,
+    ] as const;
+    deepStrictEqual(
+      states.filter((state) => saveTool(state) === 'unreachable'),
+      ['unbound', 'off', 'gateway down', undefined],
+    );
   });
 
   it('blocks nothing before the first completed turn', () => {
