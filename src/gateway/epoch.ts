@@ -26,14 +26,25 @@ export async function readFormerRun(paths: StatePaths): Promise<FormerRun> {
   };
 }
 
+/** What a new run knows of itself; `portSince` is that of the former epoch. */
+export interface NewRun {
+  readonly holder: string;
+  readonly port: number;
+  readonly now: number;
+  readonly portSince: number | undefined;
+}
+
 /** A new run. The port stayed open if the same holder held it for the former one. */
-export function newEpoch(former: FormerRun, holder: string, now: number): Epoch {
+export function newEpoch(former: FormerRun, { holder, port, now, portSince }: NewRun): Epoch {
   const keptOpen = former.endpoint?.holder.instance === holder;
+  const moved = former.endpoint !== undefined && former.endpoint.port !== port;
+  const since = moved ? now : portSince;
   return {
     id: randomUUID(),
     startedAt: now,
     ...(former.seenAt !== undefined && { previousSeenAt: Math.min(Math.round(former.seenAt), now) }),
     port: keptOpen ? 'kept open' : 'was closed',
+    ...(since !== undefined && { portSince: since }),
   };
 }
 

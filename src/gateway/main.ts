@@ -83,13 +83,12 @@ async function main(): Promise<void> {
   const fleet = store.add(
     new FleetService({ state: loaded.state, clock, log, save: (state) => gate.run(() => saveState(paths, state)) }),
   );
-  const epoch = newEpoch(former, holder, clock());
-  fleet.report({ at: epoch.startedAt, kind: 'epoch started', epoch });
-  fleet.report({ at: epoch.startedAt, kind: 'hands changed' });
-
   const server = createServer();
   server.keepAliveTimeout = 600_000; // a client that reuses a connection in the moment of its end loses a call
   const port = await listen(server);
+  const epoch = newEpoch(former, { holder, port, now: clock(), portSince: loaded.state.epoch?.portSince });
+  fleet.report({ at: epoch.startedAt, kind: 'epoch started', epoch });
+  fleet.report({ at: epoch.startedAt, kind: 'hands changed' });
   const version = programVersion();
   for (const notice of [...loaded.notices, ...portNotices(portTaken, port), ...takeoverNotices(version)]) {
     fleet.report({ at: clock(), kind: 'noticed', notice: { at: clock(), ...notice } });

@@ -10,6 +10,7 @@ export const epochSchema = z.object({
   startedAt: timeSchema,
   previousSeenAt: optional(timeSchema),
   port: z.enum(['kept open', 'was closed']),
+  portSince: optional(timeSchema),
 });
 
 const healingPolicySchema = z.enum(['auto', 'ask', 'off']);
@@ -224,9 +225,7 @@ export const saveRestartSchema = z.object({
   promptId: promptIdSchema,
   mode: launchModeSchema,
   requestedAt: timeSchema,
-  ended: optional(
-    z.object({ at: timeSchema, outcome: z.enum(['restarted', 'not restarted']), detail: textSchema }),
-  ),
+  ended: optional(z.object({ at: timeSchema, outcome: z.enum(['restarted', 'not restarted']), detail: textSchema })),
 });
 
 export const agentSchema = z.object({

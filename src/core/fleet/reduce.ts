@@ -41,11 +41,12 @@ export function reduce(state: FleetState, event: FleetEvent): FleetState {
       return identityFault(state, event);
     case 'launch failed':
       return launchFailed(state, event);
+    case 'process ended':
+      return processEnded(state, event);
     case 'launch requested':
     case 'stop requested':
     case 'launched':
     case 'launch waits':
-    case 'process ended':
     case 'screen read':
     case 'activity observed':
     case 'agent died':
@@ -115,6 +116,18 @@ function launchFailed(state: FleetState, event: Extract<FleetEvent, { kind: 'lau
   if (next === state || next.agents[event.name]?.life.kind !== 'running') return next;
   const sentence = `${event.name} was not restarted and goes on as before: ${event.sentence}`;
   const notice = { at: event.at, code: event.code, sentence, severity: 'error' } as const;
+  return { ...next, notices: append(next.notices, notice, kept.notices) };
+}
+
+/** All agents that the tmux server took with it are one notice. */
+function processEnded(state: FleetState, event: Extract<FleetEvent, { kind: 'process ended' }>): FleetState {
+  const next = updateAgent(state, event.name, (agent) => reduceLife(agent, event));
+  if (next === state || event.exit.how !== 'host gone') return next;
+  const code = 'host-gone';
+  if (next.notices.some((notice) => notice.code === code && notice.at === event.at)) return next;
+  const sentence =
+    'The tmux server ended, and all agents with it. Nothing is lost: Resume brings each back with its conversation.';
+  const notice = { at: event.at, code, sentence, severity: 'error' } as const;
   return { ...next, notices: append(next.notices, notice, kept.notices) };
 }
 

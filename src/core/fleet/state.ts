@@ -27,6 +27,8 @@ export interface Epoch {
   readonly previousSeenAt?: number;
   /** Whether the listening socket stayed open since then (same holder), so that clients waited instead of being refused. */
   readonly port: 'kept open' | 'was closed';
+  /** When the gateway had to take another port; what was launched before asks at the old one. Absent: never. */
+  readonly portSince?: number;
 }
 
 /** What the person set in the editor and the gateway needs without it. */

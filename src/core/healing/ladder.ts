@@ -45,7 +45,8 @@ export function nextMove(state: FleetState, agent: Agent, incident: Incident, ca
   if (policy === 'ask') return { kind: 'ask', detail: causeText(cause).nextStep };
   const retryAt = putOffUntil(incident.attempts);
   if (now < retryAt) return { kind: 'wait', until: retryAt };
-  const reconnects = failures(incident.attempts, 'reconnect') < healingTimes.reconnectTries;
+  const reconnects =
+    !asksAtOldPort(state, agent) && failures(incident.attempts, 'reconnect') < healingTimes.reconnectTries;
   if (reconnects || failures(incident.attempts, 'resume') < healingTimes.resumeTries) {
     if (agent.activity.kind !== 'idle') return { kind: 'wait' };
     return reconnects ? { kind: 'reconnect' } : mayRestart(state, agent, now);
@@ -104,6 +105,13 @@ function mayRestart(state: FleetState, agent: Agent, now: number): Move {
   const latest = Math.max(0, ...Object.values(state.agents).flatMap(restarts));
   if (now < latest + healingTimes.restartEvery) return { kind: 'wait', until: latest + healingTimes.restartEvery };
   return { kind: 'resume' };
+}
+
+/** A reconnect would use the address that the process was started with, and a stranger may be there. */
+function asksAtOldPort(state: FleetState, agent: Agent): boolean {
+  const { portSince } = state.epoch ?? {};
+  const launch = currentLaunch(agent);
+  return portSince !== undefined && launch !== undefined && launch.requestedAt < portSince;
 }
 
 function failures(attempts: readonly HealingAttempt[], rung: 'reconnect' | 'resume'): number {

@@ -298,6 +298,8 @@ export class Hands extends DisposableObject {
       pane === undefined || pane.dead
         ? ({ kind: 'put off', reason: 'the agent is not running' } as const)
         : await typeLine(this.tmux, pane, task.text, { now: this.now, stillWanted, attempt: task.attemptId });
+    // Whoever called it off knows; it may be wanted again by now.
+    if (outcome.kind === 'put off' && signal.aborted) return;
     const { name, server, attemptId } = task;
     const subject = { at: this.now(), name, server, attemptId };
     this.report([

@@ -67,7 +67,7 @@ export class Observer extends DisposableObject {
     );
     this._register(
       tmux.onState((state) => {
-        if (state.kind === 'away' && state.reason === 'no server') this.hostGone(state.error.message);
+        if (state.kind === 'away' && state.reason === 'no server') this.hostGone();
       }),
     );
   }
@@ -107,7 +107,7 @@ export class Observer extends DisposableObject {
         const presence = await tmux.server.presence();
         if (presence.kind === 'unknown') throw presence.error;
         if (presence.kind === 'none') {
-          this.hostGone('The tmux server of the fleet is not running.');
+          this.hostGone();
           return;
         }
         await tmux.connect();
@@ -201,8 +201,9 @@ export class Observer extends DisposableObject {
     }
   }
 
-  private hostGone(detail: string): void {
+  private hostGone(): void {
     const at = this.options.now();
+    const detail = 'The tmux server ended, and this agent with it. Use Resume: it goes on where it was.';
     for (const [agent, running] of this.running()) {
       const exit = { how: 'host gone', reading: 'other', detail } as const;
       this.report({ at, kind: 'process ended', name: agent.name, launchId: running.launch.id, exit });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import type { z } from 'zod';
+import { delay } from '../../../src/base/async.ts';
 import { BowlineError } from '../../../src/base/errors.ts';
 import { silentLog } from '../../../src/base/log.ts';
 import { readFormerRun } from '../../../src/gateway/epoch.ts';
@@ -148,6 +149,59 @@ describe('gateway process', function () {
     );
   });
 
+  it('keeps every change that it has answered for, at whatever moment of a write it is killed', async () => {
+    const seed = Math.floor(Math.random() * 2 ** 31);
+    let endpoint = await rig.start();
+    const directory = rig.directory();
+    const answered: string[] = [];
+    const random = randomFrom(seed);
+    for (let round = 0; round < 8; round += 1) {
+      const asked = [1, 2, 3, 4, 5, 6].map(async (number) => {
+        const name = `a${round}-${number}`;
+        await delay(random() * 60);
+        const { status } = await call(endpoint, 'POST', '/agents', { name, directory });
+        if (status < 300) answered.push(name);
+      });
+      const killed = delay(random() * 120).then(() => {
+        kill(endpoint.gateway.pid, 'SIGKILL');
+      });
+      await Promise.all([killed, ...asked.map((one) => one.catch(() => undefined))]);
+      endpoint = await rig.up({ not: endpoint });
+      const known = Object.keys(stateOnDisk().agents);
+      assert.deepStrictEqual(
+        answered.filter((name) => !known.includes(name)),
+        [],
+        `seed ${seed}, round ${round}`,
+      );
+    }
+    const found = readdirSync(rig.paths.directory).filter((name) => /damaged/.test(name));
+    assert.deepStrictEqual(
+      { found, some: answered.length > 8, notices: stateOnDisk().notices },
+      {
+        found: [],
+        some: true,
+        notices: [],
+      },
+      `seed ${seed}`,
+    );
+  });
+
+  it('says so when the state is lost though agents were there, instead of beginning anew in silence', async () => {
+    const first = await rig.start();
+    await call(first, 'POST', '/agents', { name: 'ada', directory: rig.directory() });
+    await waitFor('the key', () => existsSync(rig.paths.agent('ada').directory));
+    kill(first.gateway.pid, 'SIGSTOP'); // else it writes again
+    for (const path of [rig.paths.state, previousStatePath(rig.paths)]) rmSync(path, { force: true });
+    await rig.restartGateway(first);
+    const notices = await waitFor('the notice', () => {
+      const { notices: all } = stateOnDisk();
+      return all.length > 0 && all.map(({ code, sentence }) => `${code}: ${sentence.slice(0, 64)}`);
+    });
+    assert.deepStrictEqual(notices, [
+      'state-missing: The state file and the one before it are gone, so Bowline has no',
+    ]);
+  });
+
   it('refuses a state of a newer Bowline with one sentence, and leaves it as it is', async () => {
     await rig.install();
     const text = '{"format":99,"agents":{"ada":{}}}';
@@ -229,3 +283,14 @@ describe('gateway process', function () {
     window.close();
   });
 });
+
+/** Numbers from 0 to 1, the same ones for the same seed (mulberry32). */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -72,6 +72,20 @@ describe('life of an agent', () => {
     );
   });
 
+  it('makes one notice of all agents that ended with the tmux server', () => {
+    const story = new FleetStory();
+    for (const name of ['ada', 'bo', 'cy']) story.create(name).request(name).launched(name);
+    const gone = exit({ how: 'host gone', detail: 'the tmux server ended' });
+    for (const name of ['ada', 'bo', 'ada'])
+      story.tell({ kind: 'process ended', name, launchId: `${name}.1`, exit: gone });
+    deepStrictEqual(
+      [story.state.notices.map(({ code, severity }) => [code, severity]), life(story), ends(story)],
+      [[['host-gone', 'error']], 'stopped', ['ada.1 host gone']],
+    );
+    story.wait(1).tell({ kind: 'process ended', name: 'cy', launchId: 'cy.1', exit: gone });
+    deepStrictEqual(story.state.notices.length, 2);
+  });
+
   it('changes nothing, not even the object, for reports of another launch or an unknown agent', () => {
     const story = FleetStory.bound();
     const before = story.state;

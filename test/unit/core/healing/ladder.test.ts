@@ -71,6 +71,21 @@ describe('healing ladder, first form', () => {
     );
   });
 
+  it('skips the reconnect of a process that was started with another port: it would ask a stranger', () => {
+    const moved = (since: number, story: FleetStory): Plan => {
+      const { epoch } = story.state;
+      if (epoch === undefined) throw new Error('no epoch');
+      return story.tell({ kind: 'epoch started', epoch: { ...epoch, portSince: since } }).settle();
+    };
+    const story = blackout();
+    const launchedBefore = moved(story.now, story).effects.map(({ kind }) => kind);
+    const later = blackout();
+    deepStrictEqual(
+      [launchedBefore, attempts(story), effects(moved(1_000_000, later))],
+      [['launch'], ['resume under way'], ['type /mcp reconnect bowline-self']],
+    );
+  });
+
   it('does nothing while the agent works, and goes on when it is idle', () => {
     const story = blackout().hook({ event: 'UserPromptSubmit' });
     const busy = effects(story.settle());
