@@ -22,6 +22,7 @@ import { FleetWatch } from './fleetWatch.ts';
 import { GatewayClient } from './gatewayClient.ts';
 import { HandsHost } from './handsHost.ts';
 import { ChannelLog } from './log.ts';
+import { PipesNotice } from './pipesNotice.ts';
 import { SettingsSync, tmuxPathSetting } from './settings.ts';
 import { StatusBar } from './statusBar.ts';
 import type { StatusLook } from './statusLook.ts';
@@ -113,6 +114,13 @@ export async function activate(context: vscode.ExtensionContext): Promise<Bowlin
   store.add(
     hands.onStatus(() => {
       statusBar.draw();
+    }),
+  );
+  store.add(
+    new PipesNotice(hands, context.globalState, (sentence) => {
+      void vscode.window.showInformationMessage(sentence, 'Show Log').then((chosen) => {
+        if (chosen !== undefined) log.show();
+      });
     }),
   );
   store.add(new BindingHealthView(presenter, context.extensionUri, log));

@@ -65,10 +65,14 @@ export class HandsHost extends DisposableObject {
   get problem(): string | undefined {
     const status = this.hands?.instance.status;
     if (status?.kind === 'away' && this.tasks.length > 0) return status.sentence;
-    if (status?.kind === 'ready' && status.fallback !== undefined) {
-      return `tmux is driven over pipes instead of a pseudo terminal: ${status.fallback}`;
-    }
-    return undefined;
+    const { fallback } = this;
+    return fallback === undefined ? undefined : `tmux is driven over pipes instead of a pseudo terminal: ${fallback}`;
+  }
+
+  /** Why tmux is driven over pipes although a pseudo terminal was asked for; undefined: it is not. */
+  get fallback(): string | undefined {
+    const status = this.hands?.instance.status;
+    return status?.kind === 'ready' ? status.fallback : undefined;
   }
 
   /** Takes up changed settings; the tasks go on. */

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import * as z from 'zod';
@@ -67,12 +67,14 @@ const fleetSchema = z.object({ settings: z.object({ claudePath: z.string() }) })
 export interface DemoExtension {
   /** Path of a .vsix. Absent: a link to this clone. */
   readonly vsix?: string;
+  /** Instead: the same files as in the package, copied from this clone, and then changed in that directory. */
+  readonly changed?: (directory: string) => Promise<void>;
 }
 
 const manifestSchema = z.object({ publisher: z.string(), name: z.string(), version: z.string() });
 
 /** Prepares the directory and, for a pinned `claude`, starts the scripted model. Starts nothing else. */
-export async function prepareDemoFleet(claude: DemoClaude, { vsix }: DemoExtension = {}): Promise<DemoFleet> {
+export async function prepareDemoFleet(claude: DemoClaude, { vsix, changed }: DemoExtension = {}): Promise<DemoFleet> {
   // Short, because Unix sockets lie in it.
   const directory = await mkdtemp(path.join(os.tmpdir().length > 40 ? '/tmp' : os.tmpdir(), 'bowline-'));
   const below = (name: string): string => path.join(directory, name);
@@ -112,7 +114,8 @@ export async function prepareDemoFleet(claude: DemoClaude, { vsix }: DemoExtensi
     for (const name of ['data', 'extensions', 'tmp']) await mkdir(below(name));
     const [userDataDirectory, extensionsDirectory] = [below('data'), below('extensions')];
     const environment = { BOWLINE_HOME: stateDirectory, TMPDIR: below('tmp') };
-    if (vsix === undefined) await linkExtension(extensionsDirectory);
+    if (changed !== undefined) await changed(await copyExtension(extensionsDirectory));
+    else if (vsix === undefined) await symlink(repository, await extensionPlace(extensionsDirectory));
     else await installExtension(vsix, { userDataDirectory, extensionsDirectory, environment });
     const workspace = below('work/fleet.code-workspace');
     await writeFile(workspace, JSON.stringify({ folders: agents.map(({ name }) => ({ path: name })) }));
@@ -142,12 +145,20 @@ export async function prepareDemoFleet(claude: DemoClaude, { vsix }: DemoExtensi
   }
 }
 
-/** A link in a fresh extensions directory counts as an installed extension (measured, VS Code 1.139.1). */
-async function linkExtension(extensionsDirectory: string): Promise<void> {
+/** What lies, or is linked, there in a fresh extensions directory counts as installed (measured, VS Code 1.139.1). */
+async function extensionPlace(extensionsDirectory: string): Promise<string> {
   const { publisher, name, version } = manifestSchema.parse(
     JSON.parse(await readFile(path.join(repository, 'package.json'), 'utf8')),
   );
-  await symlink(repository, path.join(extensionsDirectory, `${publisher}.${name}-${version}`));
+  return path.join(extensionsDirectory, `${publisher}.${name}-${version}`);
+}
+
+async function copyExtension(extensionsDirectory: string): Promise<string> {
+  const place = await extensionPlace(extensionsDirectory);
+  for (const name of ['package.json', 'dist', 'media', 'node_modules/node-pty']) {
+    await cp(path.join(repository, name), path.join(place, name), { recursive: true, dereference: true });
+  }
+  return place;
 }
 
 interface ClaudeSurroundings {

@@ -84,7 +84,8 @@ export async function openWorkbench(browser: Browser, server: HostServer, option
 /** Shows the view container with this title by its activity bar entry. */
 export async function openView(page: Page, title: string): Promise<void> {
   const tab = page.locator('.activitybar .action-item', { has: page.locator(`a[aria-label^="${title}"]`) });
-  await tab.waitFor();
+  // An extension host on a busy machine takes its time to tell what extensions bring.
+  await tab.waitFor({ timeout: 120_000 });
   const classes = (await tab.getAttribute('class')) ?? '';
   if (!/\bchecked\b/.test(classes)) await tab.click();
 }

@@ -13,14 +13,17 @@ import {
 /** Id of the status bar item in the page: publisher, extension, item. */
 const statusItem = 'bowline.bowline.fleet';
 
-/** One window of VS Code on the Bowline sidebar, used and read as a person does. */
+/** One window of VS Code, used and read as a person does. */
 export class EditorWindow {
   private constructor(readonly page: Page) {}
 
   static async open(browser: Browser, server: HostServer, folder: string): Promise<EditorWindow> {
-    const page = await openWorkbench(browser, server, { folder });
-    await openView(page, 'Bowline');
-    return new EditorWindow(page);
+    return new EditorWindow(await openWorkbench(browser, server, { folder }));
+  }
+
+  /** Shows the sidebar with the agents. */
+  showBowline(): Promise<void> {
+    return openView(this.page, 'Bowline');
   }
 
   /** New Agent, the name, and the folder of the workspace that has this name. */

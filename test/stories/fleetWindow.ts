@@ -43,23 +43,6 @@ export class FleetWindow {
     private readonly report: StoryReport,
   ) {}
 
-  /** Prepares the fleet and opens the window on the Bowline sidebar. Nothing is left over when it fails. */
-  private static async open(
-    version: ClaudeVersion,
-    report: StoryReport,
-    extension: DemoExtension,
-  ): Promise<FleetWindow> {
-    const fleet = await prepareDemoFleet({ kind: 'scripted', version }, extension);
-    const window = new FleetWindow(fleet, report);
-    try {
-      await window.openEditor();
-      return window;
-    } catch (error) {
-      await window.dispose();
-      throw error;
-    }
-  }
-
   get editor(): EditorWindow {
     const [window] = this.windows;
     if (window === undefined) throw new Error('the window is closed');
@@ -85,6 +68,7 @@ export class FleetWindow {
     if (this.browser === undefined || this.server === undefined) throw new Error('VS Code is closed');
     const window = await EditorWindow.open(this.browser, this.server, this.fleet.workspace);
     this.windows = [...this.windows, window];
+    await window.showBowline();
     return window;
   }
 
@@ -129,8 +113,9 @@ export class FleetWindow {
     story: (window: FleetWindow) => Promise<void>,
     extension: DemoExtension = {},
   ): Promise<void> {
-    const window = await FleetWindow.open(version, report, extension);
+    const window = new FleetWindow(await prepareDemoFleet({ kind: 'scripted', version }, extension), report);
     try {
+      await window.openEditor();
       await story(window);
     } catch (error) {
       for (const shown of window.windows) await window.picture('failed', shown).catch(() => undefined);

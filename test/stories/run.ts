@@ -10,9 +10,10 @@ import { noWindow } from './noWindow.ts';
 import { reopen } from './reopen.ts';
 import { restarts } from './restarts.ts';
 import { twoWindows } from './twoWindows.ts';
+import { withoutPty } from './withoutPty.ts';
 import type { Story } from './story.ts';
 
-const stories: readonly Story[] = [reopen, restarts, blackout, noWindow, twoWindows];
+const stories: readonly Story[] = [reopen, restarts, blackout, noWindow, twoWindows, withoutPty];
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
