@@ -178,9 +178,11 @@ export class McpEndpoint extends DisposableObject {
       await this.call(exchange, session, read.message);
       return;
     }
-    this.ledger.proof(session);
+    // The answer to a probe is told as such; that is the proof, too.
+    const isTold = read.kind === 'response' && this.options.prober.answer(session, read.message.id);
+    if (!isTold) this.ledger.proof(session);
     sendEmpty(response, 202);
-    if (read.kind === 'response' && this.options.prober.answer(session, read.message.id)) return;
+    if (isTold) return;
     this.channelOf(session, exchange.server).notify(read.message);
   }
 
