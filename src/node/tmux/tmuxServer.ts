@@ -9,6 +9,7 @@ import { ensurePrivateDirectory, exists, readJsonFile, writeFileAtomic } from '.
 import { findProgram, isProgram } from '../findProgram.ts';
 import { isSameProcess, processIdentity } from '../processIdentity.ts';
 import { statePaths } from '../statePaths.ts';
+import { claimSocketDirectory } from './socketDirectories.ts';
 import { configurationFile, defaultTerminal, keeperCommand, keeperSession } from './tmuxConfiguration.ts';
 
 /** What is known about the server behind the socket. Only `none` proves that no agent lives in it. */
@@ -96,7 +97,7 @@ export class TmuxServer {
     if (presence.kind === 'running') return;
     if (presence.kind === 'unknown') throw presence.error;
     await ensurePrivateDirectory(this.options.stateDirectory);
-    await ensurePrivateDirectory(this.socketDirectory);
+    await claimSocketDirectory(this.options.stateDirectory);
     await writeFileAtomic(this.configPath, configurationFile({ defaultTerminal: this.defaultTerminal }));
     let last: ServerPresence = { kind: 'none' };
     // A start right after the end of the previous server can fail with "server exited unexpectedly".
