@@ -25,6 +25,8 @@ export interface ScriptedModel {
   readonly url: string;
   /** What was asked so far, in order. */
   readonly requests: readonly ModelRequest[];
+  /** From now on a turn whose prompt fits is answered as if it were `command`; undefined: as it stands again. */
+  obey(prompt: RegExp, command: string | undefined): void;
   /** Closes the port and every connection. May be called more than once. */
   dispose(): Promise<void>;
 }
@@ -61,8 +63,9 @@ type Block =
 export async function startScriptedModel(options: { readonly port?: number } = {}): Promise<ScriptedModel> {
   const requests: ModelRequest[] = [];
   const stopped = new AbortController();
+  const obeyed: Context['obeyed'] = new Map();
   const server = createServer((request, response) => {
-    void answer(request, response, { requests, signal: stopped.signal }).catch((error: unknown) => {
+    void answer(request, response, { requests, obeyed, signal: stopped.signal }).catch((error: unknown) => {
       if (stopped.signal.aborted || response.headersSent) response.destroy();
       else fail(response, 400, 'invalid_request_error', String(error));
     });
@@ -76,6 +79,10 @@ export async function startScriptedModel(options: { readonly port?: number } = {
     port,
     url: `http://127.0.0.1:${port}`,
     requests,
+    obey: (prompt, command) => {
+      if (command === undefined) obeyed.delete(prompt.source);
+      else obeyed.set(prompt.source, { prompt, command });
+    },
     dispose: async () => {
       stopped.abort();
       server.closeAllConnections();
@@ -86,6 +93,7 @@ export async function startScriptedModel(options: { readonly port?: number } = {
 
 interface Context {
   readonly requests: ModelRequest[];
+  readonly obeyed: Map<string, { readonly prompt: RegExp; readonly command: string }>;
   readonly signal: AbortSignal;
 }
 
@@ -101,8 +109,10 @@ async function answer(request: IncomingMessage, response: ServerResponse, contex
     return;
   }
   const input = messagesSchema.parse(JSON.parse(body));
-  const asked = readRequest(input);
-  context.requests.push(asked);
+  const heard = readRequest(input);
+  context.requests.push(heard);
+  const order = [...context.obeyed.values()].find(({ prompt }) => heard.kind === 'turn' && prompt.test(heard.text));
+  const asked = order === undefined ? heard : { ...heard, text: order.command };
   const slow = asked.kind === 'turn' ? /^SLOW (\d+)/m.exec(asked.text) : null;
   if (slow) await delay(Number(slow[1]), undefined, { signal: context.signal });
   const failure =
