@@ -12,8 +12,9 @@ import { restarts } from './restarts.ts';
 import { twoWindows } from './twoWindows.ts';
 import { withoutPty } from './withoutPty.ts';
 import type { Story } from './story.ts';
+import { update } from './update.ts';
 
-const stories: readonly Story[] = [reopen, restarts, blackout, noWindow, twoWindows, withoutPty];
+const stories: readonly Story[] = [reopen, restarts, blackout, noWindow, twoWindows, withoutPty, update];
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
