@@ -1,20 +1,42 @@
 // `npm run bench [-- NAME...]`: takes every figure (or the named ones) on the minified bundles, prints one line each, and
-// exits 1 if one with a reference is short. Wants a machine that does nothing else.
+// exits 1 if one with a reference is short, 2 for an unknown name, 130 when it was interrupted. Wants a machine that does
+// nothing else.
+import { mkdtempSync, realpathSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { endProcesses } from '../harness/processes.mjs';
+import { activation } from './activation.ts';
 import type { Figure } from './figure.ts';
 import { judge } from './figure.ts';
+import { idle } from './idle.ts';
+import { launch } from './launch.ts';
 import { memory } from './memory.ts';
 import { noticed } from './noticed.ts';
 import { restart } from './restart.ts';
 import { size } from './size.ts';
 
-const figures: readonly Figure[] = [size, restart, noticed, memory];
+const figures: readonly Figure[] = [size, activation, restart, noticed, idle, memory, launch];
 
-async function main(): Promise<number> {
-  const names = process.argv.slice(2);
+async function main(names: readonly string[]): Promise<number> {
   const unknown = names.filter((name) => !figures.some((figure) => figure.name === name));
   if (unknown.length > 0) {
-    throw new Error(`no figure ${unknown.join(', ')}; there are ${figures.map(({ name }) => name).join(', ')}`);
+    const known = figures.map(({ name }) => name).join(', ');
+    console.error(`There is no figure ${unknown.join(', ')}. Name some of ${known}, or none for all.`);
+    return 2;
   }
+  // All that a figure starts has this directory in its environment, so that it is found however a run ends.
+  const directory = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'bowline-bench-')));
+  process.env['TMPDIR'] = directory;
+  try {
+    return await Promise.race([measure(names), interrupted()]);
+  } finally {
+    await endProcesses(directory);
+    await rm(directory, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+async function measure(names: readonly string[]): Promise<number> {
   let short = 0;
   for (const figure of figures.filter(({ name }) => names.length === 0 || names.includes(name))) {
     for (const { line, passes } of (await figure.measure()).map(judge)) {
@@ -25,7 +47,17 @@ async function main(): Promise<number> {
   return short === 0 ? 0 : 1;
 }
 
-main().then(
+function interrupted(): Promise<number> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.once(signal, () => {
+        resolve(130);
+      });
+    }
+  });
+}
+
+main(process.argv.slice(2)).then(
   (code) => process.exit(code),
   (error: unknown) => {
     console.error(error);
