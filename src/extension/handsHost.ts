@@ -11,6 +11,7 @@ export interface HostedHands extends Disposable {
   readonly status: HandsStatus;
   readonly onStatus: Event<HandsStatus>;
   setTasks(tasks: readonly HandsTask[]): void;
+  interrupt(): void;
   fleetChanged(): void;
 }
 
@@ -105,9 +106,9 @@ export class HandsHost extends DisposableObject {
   private sourceChanged(): void {
     if (this.source.connection.kind === 'away') {
       if (this.hands === undefined || this.farewell !== undefined) return;
-      // Called off, so that the gateway gives them anew and their facts, lost by now, are told again.
+      // The gateway gives them anew, to this window or another, and their facts, lost by now, are told again.
       this.tasks = [];
-      this.hands.instance.setTasks([]);
+      this.hands.instance.interrupt();
       this.farewell = setTimeout(() => {
         this.release();
       }, keptWhileAwayMs);

@@ -44,6 +44,9 @@ export type HandsStatus =
 /** A launch or an end that tmux did not answer for is tried again after this. */
 const againAfterMs = 2_000;
 
+/** Why a task ends that is wanted by nobody any more. For any other reason it stays wanted, and other hands go on with it. */
+const calledOff = new BowlineError('cancelled', 'called off');
+
 interface RunningTask {
   readonly abort: AbortController;
 }
@@ -127,13 +130,19 @@ export class Hands extends DisposableObject {
     const wanted = new Set(tasks.map((task) => task.id));
     for (const [id, running] of this.tasks) {
       if (wanted.has(id)) continue;
-      running.abort.abort(new BowlineError('cancelled', 'called off'));
+      running.abort.abort(calledOff);
       this.tasks.delete(id);
     }
     for (const task of tasks) {
       if (!this.tasks.has(task.id)) this.start(task);
     }
     this.observer.look();
+  }
+
+  /** Leaves all tasks as they are: what is still wanted is given anew, to these hands or to others. */
+  interrupt(): void {
+    this.wanted = [];
+    this.leave('the gateway is away');
   }
 
   /** To be called when the fleet changed: running agents are observed, others no longer. */
@@ -143,10 +152,14 @@ export class Hands extends DisposableObject {
 
   override dispose(): void {
     this.disposed = true;
-    clearTimeout(this.retry);
-    for (const { abort } of this.tasks.values()) abort.abort(new BowlineError('cancelled', 'the window was closed'));
-    this.tasks.clear();
+    this.leave('the window was closed');
     super.dispose();
+  }
+
+  private leave(reason: string): void {
+    clearTimeout(this.retry);
+    for (const { abort } of this.tasks.values()) abort.abort(new BowlineError('cancelled', reason));
+    this.tasks.clear();
   }
 
   private start(task: HandsTask): void {
@@ -240,8 +253,8 @@ export class Hands extends DisposableObject {
         ? await newSession(this.tmux, { name, directory, argv, environment, launchId })
         : await respawnPane(this.tmux, { paneId: former.paneId, directory, argv, environment, launchId });
     if (signal.aborted) {
-      // Called off while it started: an unverified launch is never kept.
-      await this.remove(pane);
+      // An unverified launch that nobody wants is never kept.
+      if (signal.reason === calledOff) await this.remove(pane);
       return;
     }
     this.launched(task, pane);

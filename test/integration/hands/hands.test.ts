@@ -1,4 +1,6 @@
 import { deepStrictEqual } from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { isSameProcess, processIdentity } from '../../../src/node/processIdentity.ts';
 import { FleetStory } from '../../harness/fleetStory.ts';
 import { waitFor } from '../../harness/waitFor.ts';
@@ -26,6 +28,21 @@ describe('hands', function () {
     rig.hands.setTasks([{ kind: 'end', id: 'end:ada.1', name: 'ada', launchId: 'ada.1' }]);
     await waitFor('the removal', () => rig.story.state.agents['ada'] === undefined);
     deepStrictEqual(await rig.tmux('list-sessions', '-F', '#{session_name}'), '_bowline');
+  });
+
+  it('leaves a launch alone in whose middle the gateway went away, and finds it when it is given again', async () => {
+    const starts = path.join(rig.root, 'starts');
+    const noted = async (): Promise<number[]> => (await readFile(starts, 'utf8')).trim().split('\n').map(Number);
+    const noting = await rig.program('noting', `echo $$ >> '${starts}'`, 'exec sleep 600');
+    const first = await rig.running(noting);
+    // tmux starts the program at once and answers only then.
+    await rig.tmux('set-hook', '-g', 'after-new-session', "run-shell 'sleep 1'");
+    rig.launch(noting, { name: 'bo' });
+    await waitFor('the start', async () => (await noted()).length === 2, { timeoutMs: 60_000 });
+    rig.hands.interrupt();
+    rig.giveAgain();
+    await rig.until('running', 'bo');
+    deepStrictEqual(await noted(), [first, rig.pid('bo')]);
   });
 
   it('never ends a process that it has no record of: a launch is refused with the way on, a removal leaves it', async () => {

@@ -60,6 +60,11 @@ export class HandsRig {
       ...this.tasks.filter((other) => other.name !== name && isOpen(other)),
       { kind: 'launch', id: `launch:${launchId}`, name, ...task, ...changed },
     ];
+    this.giveAgain();
+  }
+
+  /** Gives all open launches to the hands. */
+  giveAgain(): void {
     this.hands.setTasks(this.tasks);
   }
 

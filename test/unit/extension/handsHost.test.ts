@@ -47,6 +47,7 @@ class Stage {
         status: this.status,
         onStatus: this.statuses.event,
         setTasks: (tasks: readonly HandsTask[]) => this.log.push(`tasks ${tasks.map(({ id }) => id).join(' ')}`.trim()),
+        interrupt: () => this.log.push('interrupted'),
         fleetChanged: () => this.log.push('fleet changed'),
         dispose: () => this.log.push('disposed'),
       },
@@ -82,7 +83,7 @@ describe('the hands of a window', () => {
     stage.changed.fire(undefined);
     stage.connect('connected');
     stage.give('a');
-    deepStrictEqual(stage.log, ['made', 'tasks a', 'tasks', 'fleet changed', 'tasks a']);
+    deepStrictEqual(stage.log, ['made', 'tasks a', 'interrupted', 'fleet changed', 'tasks a']);
   });
 
   it('take up a changed setting with the same tasks', () => {
