@@ -34,7 +34,7 @@ export const blackout: Story = {
 async function startTwoAgents(window: FleetWindow, report: StoryReport): Promise<void> {
   await window.createAgents();
   const took = await window.waitForBindings('bound', { timeoutMs: 90_000 });
-  await window.waitForStatus(/2 bound/, { timeoutMs: 5_000 });
+  await window.waitForStatus(/2 bound/, { timeoutMs: 30_000 });
   await window.waitForHealthText(/bound/i, { timeoutMs: 15_000 });
   report.say(`two agents bound after ${seconds(took)}`);
   for (const name of ['ada', 'bo']) await callWorks(window, name);
@@ -64,7 +64,7 @@ async function gatewayKilled(window: FleetWindow, report: StoryReport): Promise<
   deepStrictEqual(await fingerprints(window), before);
   await nothingTyped(window);
   await callWorks(window, 'bo');
-  await window.waitForStatus(/2 bound/, { timeoutMs: 5_000 });
+  await window.waitForStatus(/2 bound/, { timeoutMs: 30_000 });
   await window.picture('gateway-back');
   report.say(`gateway dead for 20 s: the call made meanwhile succeeded, both bound ${seconds(took)} after it`);
 }
@@ -102,7 +102,7 @@ async function healedByReconnect(
 ): Promise<void> {
   const took = await window.waitForBindings('bound', { timeoutMs: times.backWithin });
   deepStrictEqual(conversations(await fingerprints(window)), conversations(before));
-  await window.waitForStatus(/2 bound/, { timeoutMs: 5_000 });
+  await window.waitForStatus(/2 bound/, { timeoutMs: 30_000 });
   for (const name of ['ada', 'bo']) await callWorks(window, name);
   await window.picture('healed');
   report.say(`port closed for 60 s: both bound ${seconds(took)} after the gateway was back, same conversations`);
@@ -114,13 +114,13 @@ async function boundByNextCall(
   report: StoryReport,
 ): Promise<void> {
   await window.waitForBindings('not checkable', { timeoutMs: times.backWithin + 5_000 });
-  await window.waitForStatus(/2 not checkable/, { timeoutMs: 5_000 });
+  await window.waitForStatus(/2 not checkable/, { timeoutMs: 30_000 });
   await window.picture('not-checkable');
   await nothingTyped(window);
   for (const name of ['ada', 'bo']) await callWorks(window, name);
   await window.waitForBindings('bound', { timeoutMs: times.backWithin });
   deepStrictEqual(conversations(await fingerprints(window)), conversations(before));
-  await window.waitForStatus(/2 bound/, { timeoutMs: 5_000 });
+  await window.waitForStatus(/2 bound/, { timeoutMs: 30_000 });
   await window.picture('bound-by-next-call');
   report.say('port closed for 60 s: not checkable, and bound by the next call, nothing typed');
 }
