@@ -22,6 +22,7 @@ import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { candidatePorts, listen, listenerRole, listenForHolder, type ServerHandle } from './socket.ts';
 import {
+  badOption,
   type HolderRecord,
   identityOf,
   isExecutable,
@@ -31,6 +32,7 @@ import {
   replaceFile,
   say,
   sleep,
+  sparing,
   startTimeOf,
 } from './system.ts';
 
@@ -72,6 +74,7 @@ class Holder {
   private failures = 0;
   private stopping = false;
   private node = process.execPath;
+  private options: readonly string[] = sparing.options;
   private successor: Successor | undefined;
   private trial: Trial | undefined;
   private lastFailure: string | undefined;
@@ -135,10 +138,11 @@ class Holder {
   private spawn(node: string, program: string, environment: NodeJS.ProcessEnv): ChildProcess {
     const output = openLog(join(this.directory, 'log'), 'gateway.out');
     const started = performance.now();
-    const child = spawn(node, [program], {
+    const child = spawn(node, [...this.options, program], {
       stdio: ['ignore', output, output, this.socket?.fd, 'ipc'],
       env: {
         ...process.env,
+        ...sparing.environment,
         BOWLINE_HOME: this.directory,
         BOWLINE_HOLDER: this.instance,
         BOWLINE_HOLDER_VERSION: basename(dirname(__filename)),
@@ -155,6 +159,7 @@ class Holder {
       else if (child === this.child) this.childEnded(cause, performance.now() - started);
     };
     child.on('exit', (code, signal) => {
+      if (code === badOption) this.options = [];
       ended(signal ?? String(code));
     });
     child.on('error', (error) => {

@@ -3,6 +3,17 @@ import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 
+/**
+ * The gateway lives for days and has little to do: V8 collects early, and glibc keeps one arena and no free memory. No
+ * agent gets these: its variables are chosen by name, see node/environment.ts.
+ */
+export const sparing = {
+  options: ['--optimize-for-size'],
+  environment: { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '65536' },
+} as const;
+/** Node's exit code for an option that it does not know. */
+export const badOption = 9;
+
 export interface Identity {
   readonly pid: number;
   readonly startTime: string;

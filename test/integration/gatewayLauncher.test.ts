@@ -97,7 +97,7 @@ describe('ensureHolder', function () {
 
   it('names a gateway that crashes, with its last words and the place of the logs', async () => {
     await rig.instruct('crash');
-    const { code, sentence } = await failure({ timeoutMs: 2500 });
+    const { code, sentence } = await failure({ timeoutMs: 8000 });
     assert.equal(code, 'gateway-cannot-start');
     assert.match(
       sentence,
@@ -109,7 +109,7 @@ describe('ensureHolder', function () {
     await rig.instruct('unpublished');
     await writeFile(rig.paths.endpoint, '{}', { mode: 0o644 });
     assert.match(
-      (await failure({ timeoutMs: 1500 })).sentence,
+      (await failure({ timeoutMs: 6000 })).sentence,
       /endpoint\.json is not usable \(mode 644 instead of 600\)/,
     );
   });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, renameSync, rmSync } from 'node:fs';
-import { readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { type Server, _createServerHandle, connect, createServer } from 'node:net';
+import { basename, join } from 'node:path';
 import { isSameProcess, processIdentity } from '../../src/node/processIdentity.ts';
 import { type HolderPrograms, HolderRig, ask, bundleHolderPrograms, endOf, kill } from '../harness/holderRig.ts';
 import { waitFor } from '../harness/waitFor.ts';
@@ -34,6 +35,26 @@ describe('holder', function () {
     const address = server.address();
     assert.ok(typeof address === 'object' && address);
     return address.port;
+  }
+
+  /** The programs, with one text of the holder replaced. */
+  async function programsWith(from: string, to: string): Promise<HolderPrograms> {
+    const directory = `${programs.directory}${to}`;
+    await cp(programs.directory, directory, { recursive: true });
+    const text = await readFile(join(directory, 'holder.js'), 'utf8');
+    assert.equal(text.split(from).length, 2);
+    await writeFile(join(directory, 'holder.js'), text.replace(from, to));
+    return {
+      directory,
+      dispose: () => {
+        rmSync(directory, { recursive: true });
+      },
+    };
+  }
+
+  async function argumentsOf(pid: number): Promise<string[]> {
+    const [, ...words] = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').filter(Boolean);
+    return words.map((word) => basename(word));
   }
 
   it('is built on a handle of Node that binds, tells its port and descriptor, and does not listen by itself', async () => {
@@ -116,6 +137,29 @@ describe('holder', function () {
     assert.equal((await rig.record())?.instance, holder.instance);
   });
 
+  it('starts the gateway with options that spare memory, and without them on a Node that refuses them', async () => {
+    rig.startHolder();
+    const { answer } = await rig.up();
+    const changed = await programsWith('--optimize-for-size', '--no-such-option');
+    const other = new HolderRig(changed);
+    try {
+      other.startHolder();
+      const refused = await other.up();
+      assert.deepStrictEqual(
+        [
+          await argumentsOf(answer.pid),
+          answer.lastExit,
+          await argumentsOf(refused.answer.pid),
+          refused.answer.lastExit,
+        ],
+        [['--optimize-for-size', 'gateway.js'], undefined, ['gateway.js'], '9'],
+      );
+    } finally {
+      await other.dispose();
+      changed.dispose();
+    }
+  });
+
   it('restarts a crashing gateway at once and then ever more slowly, and serves when it is mended', async () => {
     rig.startHolder();
     const { holder, answer } = await rig.up();
@@ -135,7 +179,7 @@ describe('holder', function () {
   });
 
   it('ends a gateway that hangs, and only then', async () => {
-    rig.startHolder(1000);
+    rig.startHolder(3000);
     const { holder, answer } = await rig.up();
     kill(answer.pid, 'SIGSTOP');
     const next = await ask(holder.port);
