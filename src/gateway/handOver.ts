@@ -10,26 +10,18 @@ import type { StatePaths } from '../node/statePaths.ts';
 import type { Clock, FleetPort } from './ports.ts';
 
 /** In milliseconds. */
-export interface HandOverTimes {
+const times = {
   /** A call that runs for longer than this is let end before anything is closed. */
-  readonly slowAfter: number;
-  /** For the slowest call; then it is cut. */
-  readonly calmAtMost: number;
-  /** For the last calls, while new connections wait. */
-  readonly drainAtMost: number;
-  /** Clients use or give up their idle connections. */
-  readonly forwardFor: number;
-  /** The holder starts the successor and hears from it within this time. */
-  readonly holderAnswers: number;
-}
-
-const defaultTimes: HandOverTimes = {
   slowAfter: 250,
+  /** For the slowest call; then it is cut. */
   calmAtMost: 600_000,
+  /** For the last calls, while new connections wait. */
   drainAtMost: 20_000,
+  /** Clients use or give up their idle connections. */
   forwardFor: 60_000,
+  /** The holder starts the successor and hears from it within this time. */
   holderAnswers: 30_000,
-};
+} as const;
 
 /** What a {@link HandOver} works with. */
 export interface HandOverOptions {
@@ -46,11 +38,10 @@ export interface HandOverOptions {
   readonly settle: () => Promise<void>;
   /** Ends this process. */
   readonly end: () => void;
-  readonly times?: Partial<HandOverTimes>;
 }
 
 /** What the gateway tells its holder. */
-export type HandOverRequest =
+type HandOverRequest =
   /** Start the program of this version beside this one; it loads its modules and waits. */
   | { readonly kind: 'hand over'; readonly version: string }
   /** The state is on disk and the socket is closed here: let the successor go on. */
@@ -73,7 +64,6 @@ const pollMs = 20;
  * connection that is closed while a request is on its way would lose that call.
  */
 export class HandOver {
-  private readonly times: HandOverTimes;
   private readonly sockets = new Set<Socket>();
   /** Calls under way, by when they began. */
   private readonly calls = new Map<ServerResponse, { readonly request: IncomingMessage; readonly since: number }>();
@@ -82,7 +72,6 @@ export class HandOver {
   private patience: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly options: HandOverOptions) {
-    this.times = { ...defaultTimes, ...options.times };
     options.server.on('connection', (socket) => {
       this.sockets.add(socket);
       socket.on('close', () => this.sockets.delete(socket));
@@ -138,7 +127,7 @@ export class HandOver {
     log.info('another version takes over', { from: running, to: version });
     this.patience = setTimeout(() => {
       this.failed(version, 'the holder did not answer');
-    }, this.times.holderAnswers);
+    }, times.holderAnswers);
     this.options.toHolder({ kind: 'hand over', version });
   }
 
@@ -168,7 +157,7 @@ export class HandOver {
 
   private async run(): Promise<void> {
     const { log, server, toHolder, settle, end } = this.options;
-    const { calmAtMost, drainAtMost, forwardFor, slowAfter } = this.times;
+    const { calmAtMost, drainAtMost, forwardFor, slowAfter } = times;
     await this.until(() => this.callsOlderThan(slowAfter) === 0 || this.phase !== 'asked', calmAtMost);
     if (this.phase !== 'asked') return;
     this.phase = 'draining';
