@@ -9,7 +9,7 @@ import type { Story } from './story.ts';
 const server = 'bowline-self';
 
 /** How long the gateway is kept dead, and the port closed, in milliseconds. */
-const times = { gatewayDead: 20_000, portClosed: 30_000, callAfter: 4_000, backWithin: 10_000 } as const;
+const times = { gatewayDead: 20_000, portClosed: 60_000, callAfter: 4_000, backWithin: 10_000 } as const;
 
 /** What must be the same before and after. */
 interface Fingerprint {
@@ -69,7 +69,7 @@ async function gatewayKilled(window: FleetWindow, report: StoryReport): Promise<
   report.say(`gateway dead for 20 s: the call made meanwhile succeeded, both bound ${seconds(took)} after it`);
 }
 
-/** Holder and gateway die and the port is closed for 30 s, twice what the clients' own retries last. */
+/** Holder and gateway die and the port is closed for 60 s: the clients' own retries run out. */
 async function portClosed(window: FleetWindow, version: ClaudeVersion, report: StoryReport): Promise<void> {
   const before = await fingerprints(window);
   const { loop, holder, gateway } = await window.gatewayProcesses();
@@ -105,7 +105,7 @@ async function healedByReconnect(
   await window.waitForStatus(/2 bound/, { timeoutMs: 30_000 });
   for (const name of ['ada', 'bo']) await callWorks(window, name);
   await window.picture('healed');
-  report.say(`port closed for 30 s: both bound ${seconds(took)} after the gateway was back, same conversations`);
+  report.say(`port closed for 60 s: both bound ${seconds(took)} after the gateway was back, same conversations`);
 }
 
 async function boundByNextCall(
@@ -122,7 +122,7 @@ async function boundByNextCall(
   deepStrictEqual(conversations(await fingerprints(window)), conversations(before));
   await window.waitForStatus(/2 bound/, { timeoutMs: 30_000 });
   await window.picture('bound-by-next-call');
-  report.say('port closed for 30 s: not checkable, and bound by the next call, nothing typed');
+  report.say('port closed for 60 s: not checkable, and bound by the next call, nothing typed');
 }
 
 async function callWorks(window: FleetWindow, name: string): Promise<void> {
