@@ -3,6 +3,7 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { isErrorWithCode } from '../../src/node/files.ts';
+import type { PromptRecord } from '../../src/core/fleet/state.ts';
 import type { BowlineWindow } from '../../src/extension/extension.ts';
 import { holderFileSchema } from '../../src/protocol/endpointFile.ts';
 import { waitFor } from '../harness/waitFor.ts';
@@ -127,11 +128,29 @@ describe('a fleet in a window', function () {
     );
   });
 
+  it('queues a prompt of several lines from an editor, and says in the command that nothing was sent when the agent is stopped', async () => {
+    await vscode.commands.executeCommand('bowline.sendPrompt', { agent: 'aa', draft: 'first line' });
+    const editor = await waitFor('the editor', () => vscode.window.activeTextEditor);
+    await editor.edit((edit) => {
+      edit.insert(new vscode.Position(0, 10), '\nsecond line');
+    });
+    const sent = vscode.commands.executeCommand('bowline.sendPromptDocument');
+    const prompt = (): PromptRecord | undefined => window.state.agents['aa']?.prompts?.at(-1);
+    await waitFor('the prompt', () => prompt()?.state.kind === 'queued');
+    const { characters, by } = prompt() ?? {};
+    await vscode.commands.executeCommand('bowline.stop', { agent: 'aa' });
+    await sent;
+    assert.deepStrictEqual(
+      [characters, by, prompt()?.state.kind, editor.document.isClosed],
+      [22, window.window, 'failed', false],
+    );
+    await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
+    await agentThat(window, 'aa', 'stopped', ({ life }) => life === 'stopped');
+  });
+
   it('stops an agent, whose terminal then ends', async () => {
     await vscode.commands.executeCommand('bowline.stop', { agent: 'ada' });
     await agentThat(window, 'ada', 'stopped', ({ life }) => life === 'stopped');
     await waitFor('the end of the terminal', () => terminals().length === 0);
-    await vscode.commands.executeCommand('bowline.stop', { agent: 'aa' });
-    await agentThat(window, 'aa', 'stopped', ({ life }) => life === 'stopped');
   });
 });

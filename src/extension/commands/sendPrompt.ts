@@ -9,9 +9,10 @@ import type { CommandContext } from './commandContext.ts';
 import { chooseAgent, untilSettled, withProgress } from './interaction.ts';
 import { openPromptDocument, promptAgentOf } from './promptDocuments.ts';
 
-const argumentSchema = z.object({ text: z.string() });
+/** `draft` opens in an editor, for the person to go on and send it. */
+const argumentSchema = z.object({ text: z.string().exactOptional(), draft: z.string().exactOptional() });
 
-/** Asks for a prompt and brings it to an agent; resolves when its receipt is told. `{agent, text}` asks for nothing. */
+/** Asks for a prompt and brings it to an agent; resolves when its receipt is told. `{agent, text}` asks for nothing. `{agent, draft}` opens an editor. */
 export async function sendPrompt(context: CommandContext, argument: unknown): Promise<void> {
   const fits = ({ name }: { readonly name: string }): boolean => {
     const agent = context.presenter.state.agents[name];
@@ -20,7 +21,12 @@ export async function sendPrompt(context: CommandContext, argument: unknown): Pr
   const row = await chooseAgent(context, argument, { title: 'Send a prompt to which agent?', fits });
   if (row === undefined) return;
   const given = argumentSchema.safeParse(argument);
-  const text = given.success ? given.data.text : await askForText(row.name);
+  const { text: whole, draft } = given.success ? given.data : {};
+  if (draft !== undefined) {
+    await openPromptDocument(row.name, draft);
+    return;
+  }
+  const text = whole ?? (await askForText(row.name));
   if (text !== undefined) await deliver(context, row.name, text);
 }
 
