@@ -48,6 +48,13 @@ describe('a restart that waits for the save', () => {
     ]);
   });
 
+  it('waits for the end of the turn also where the agent still counts as idle when the save comes', () => {
+    const story = save(asked());
+    const before = look(story);
+    story.wait(500).hook({ event: 'UserPromptSubmit', promptDigest: 'd' }).wait(500).hook({ event: 'Stop' });
+    deepStrictEqual([before[0], look(story)[0]], ['running', 'launching fresh']);
+  });
+
   it('begins once: the new launch is not restarted again', () => {
     const story = save(received(asked())).wait(500).hook({ event: 'Stop' });
     look(story);
