@@ -47,7 +47,13 @@ describe('statePaths', () => {
           '/tmux.conf',
         ],
         ...['/log', '/log/gateway.out', '/log/holder.out'],
-        ...['/agents/ada', '/agents/ada/key', '/agents/ada/mcp.json', '/agents/ada/settings.json'],
+        ...[
+          '/agents/ada',
+          '/agents/ada/key',
+          '/agents/ada/mcp.json',
+          '/agents/ada/settings.json',
+          '/agents/ada/prompts',
+        ],
         ...['/contexts/ada.json', '/log/gateway.jsonl'],
       ],
     );
