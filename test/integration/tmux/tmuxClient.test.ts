@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, cp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { BowlineError } from '../../../src/base/errors.ts';
 import type { PaneInfo } from '../../../src/core/tmux/formats.ts';
 import { exists } from '../../../src/node/files.ts';
-import type { PtyModule } from '../../../src/node/pty.ts';
+import { loadPty, type PtyModule } from '../../../src/node/pty.ts';
 import { newSession } from '../../../src/node/tmux/paneOperations.ts';
 import type { TmuxClient, TmuxClientOptions } from '../../../src/node/tmux/tmuxClient.ts';
 import { waitFor } from '../../harness/waitFor.ts';
@@ -245,6 +246,24 @@ describe('tmux client without what it wants', () => {
         fallback: 'the pseudo terminal ended at once: tmux -CC ended with status 1',
       },
     ]);
+  });
+
+  it('falls back to pipes when the native part of node-pty is that of another platform', async () => {
+    const real = dirname(createRequire(__filename).resolve('node-pty/package.json'));
+    const copy = join(home.root, 'node-pty');
+    await cp(real, copy, {
+      recursive: true,
+      filter: (file) => !/third_party|deps|\/src$/.test(file.slice(real.length)),
+    });
+    const own = join(copy, 'prebuilds', `${process.platform}-${process.arch}`, 'pty.node');
+    const foreign = process.platform === 'darwin' ? 'linux-x64' : 'darwin-arm64';
+    await cp(join(copy, 'prebuilds', foreign, 'pty.node'), own);
+    await rm(join(copy, 'build'), { recursive: true, force: true });
+    const tmux = home.client({ loadPty: () => loadPty(() => createRequire(__filename)(copy)) });
+    await tmux.connect();
+    const { state } = tmux;
+    assert.deepStrictEqual(state.kind === 'connected' && state.transport, 'pipes');
+    assert.match(state.kind === 'connected' ? (state.fallback ?? '') : '', /^node-pty does not load: /);
   });
 
   it('names a tmux that is missing, too old, silent or broken', async () => {
