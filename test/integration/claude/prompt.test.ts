@@ -26,29 +26,44 @@ for (const version of claudeVersions) {
     });
 
     /** What the model was asked in turns that hold this text, only what the person wrote. */
-    const asked = (text: string): readonly string[] =>
+    const asked = (part: string): readonly string[] =>
       rig.model.requests
-        .filter((request) => request.kind === 'turn' && request.text.includes(text))
+        .filter((request) => request.kind === 'turn' && request.text.includes(part))
         .map((request) => request.text.replaceAll(/<system-reminder>.*?<\/system-reminder>/gs, ''))
         .map((request) => request.replaceAll(/<\/?pasted_content[^>]*>|\[Request interrupted[^\]]*\]/g, '').trim());
 
     const view = (id: string): PromptView | undefined =>
       promptViews({ agents: { ada: rig.agent('ada') } }, 'ada', Date.now()).find((one) => one.id === id);
 
-    const send = (id: string, text: string): Promise<void> => rig.request({ kind: 'prompt', name: 'ada', id, text });
+    const send = (id: string, given: string): Promise<void> =>
+      rig.request({ kind: 'prompt', name: 'ada', id, text: given });
 
-    const until = async (id: string, ...states: readonly PromptView['state'][]): Promise<void> => {
-      await waitFor(`prompt ${id} ${states.join(' or ')}`, () => states.includes(view(id)?.state ?? 'queued'), {
-        timeoutMs: patience,
-      }).catch(async (error: unknown) => {
+    const untilIt = async (id: string, what: string, fits: (prompt: PromptView) => boolean): Promise<void> => {
+      const probe = (): boolean => {
+        const prompt = view(id);
+        return prompt !== undefined && fits(prompt);
+      };
+      await waitFor(`prompt ${id}: ${what}`, probe, { timeoutMs: patience }).catch(async (error: unknown) => {
         throw new Error(`${JSON.stringify(view(id))}\n${await rig.screen('ada')}`, { cause: error });
       });
     };
+
+    const until = (id: string, state: PromptView['state']): Promise<void> =>
+      untilIt(id, state, (prompt) => prompt.state === state);
+
+    const untilWaitsFor = (id: string, reason: RegExp): Promise<void> =>
+      untilIt(id, `waits for ${reason.source}`, ({ waitsFor }) => reason.test(waitsFor ?? ''));
 
     const idle = (): Promise<void> => rig.until('ada', 'idle', (_row, { activity }) => activity.kind === 'idle');
 
     const reading = async (): Promise<ReturnType<typeof readScreen>> =>
       readScreen((await rig.tmux('capture-pane', '-e', '-p', '-t', '=ada:')).split('\n'));
+
+    /** What stands in the input line. */
+    const text = async (): Promise<string | undefined> => {
+      const now = await reading();
+      return now.kind === 'input' ? now.text : undefined;
+    };
 
     const signal = (name: 'SIGSTOP' | 'SIGCONT'): void => {
       const { life } = rig.agent('ada');
@@ -76,7 +91,7 @@ for (const version of claudeVersions) {
         (await readdir(rig.paths.logs)).map((file) => readFile(path.join(rig.paths.logs, file), 'utf8')),
       );
       const stored = [...logs, await readFile(rig.paths.state, 'utf8'), await rig.tmux('list-buffers')];
-      deepStrictEqual([kept, stored.filter((text) => /indented|of a long/.test(text))], [[], []]);
+      deepStrictEqual([kept, stored.filter((one) => /indented|of a long/.test(one))], [[], []]);
     });
 
     it('waits while a dialog is open, which nothing answers, and while somebody has text in the input line', async () => {
@@ -84,9 +99,7 @@ for (const version of claudeVersions) {
       await waitFor('the dialog', async () => (await reading()).kind === 'dialog', { timeoutMs: patience });
       const dialog = await reading();
       await send('p3', '1\ny\nafter the dialog');
-      await waitFor('what it waits for', () => /permission|dialog/.test(view('p3')?.waitsFor ?? ''), {
-        timeoutMs: patience,
-      });
+      await untilWaitsFor('p3', /permission|dialog/);
       deepStrictEqual([await reading(), view('p3')?.state], [dialog, 'queued']);
       // Answered by a person with Escape, which leaves the text of the prompt in the input line of some versions.
       await rig.tmux('send-keys', '-t', '=ada:', 'Escape');
@@ -94,11 +107,13 @@ for (const version of claudeVersions) {
       await until('p3', 'received');
       await idle();
       await rig.tmux('send-keys', '-t', '=ada:', '-l', 'half a thought');
+      await waitFor('the thought', async () => (await text()) === 'half a thought', { timeoutMs: patience });
       await send('p4', 'after the thought');
-      await waitFor('what it waits for', () => /unsent text/.test(view('p4')?.waitsFor ?? ''), { timeoutMs: patience });
+      await untilWaitsFor('p4', /unsent text/);
       await rig.request({ kind: 'cancel prompt', name: 'ada', id: 'p4' });
       await until('p4', 'failed');
       await rig.tmux('send-keys', '-t', '=ada:', 'C-u');
+      await waitFor('no thought', async () => (await text()) === '', { timeoutMs: patience });
       const files = await readdir(path.join(rig.root, 'work'));
       deepStrictEqual(
         [asked('after the dialog'), asked('after the thought'), files.includes('made.txt')],
@@ -135,10 +150,6 @@ for (const version of claudeVersions) {
       } finally {
         signal('SIGCONT');
       }
-      const text = async (): Promise<string | undefined> => {
-        const now = await reading();
-        return now.kind === 'input' ? now.text : undefined;
-      };
       await waitFor('the text', async () => (await text()) === 'typed and wiped', { timeoutMs: patience });
       await rig.tmux('send-keys', '-t', '=ada:', 'C-u');
       await waitFor('no text', async () => (await text()) === '', { timeoutMs: patience });
