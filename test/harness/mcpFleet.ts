@@ -3,13 +3,15 @@ import { reduce } from '../../src/core/fleet/reduce.ts';
 import { emptyFleet, type FleetState } from '../../src/core/fleet/state.ts';
 import type { AgentKeys, FleetPort } from '../../src/gateway/ports.ts';
 
-/** A fleet in memory over the real reducer. Durable means: told after a turn of the event loop. */
+/** A fleet in memory over the real reducer. */
 export class MemoryFleet implements FleetPort {
   state: FleetState;
   /** Every fact that was reported, in order. */
   readonly events: FleetEvent[] = [];
   /** Called after each fact; for instance to plan and probe. */
   onReport: () => void = () => undefined;
+  /** How facts that are reported durably come to the disk. */
+  disk: () => Promise<void> = () => Promise.resolve();
 
   constructor(state: FleetState = emptyFleet) {
     this.state = state;
@@ -23,7 +25,7 @@ export class MemoryFleet implements FleetPort {
 
   async reportDurably(event: FleetEvent): Promise<void> {
     this.report(event);
-    await Promise.resolve();
+    await this.disk();
   }
 
   /** Kinds of the facts that were reported since `from`, in order. */

@@ -227,7 +227,7 @@ export class McpEndpoint extends DisposableObject {
     }
     this.ledger.proof(session);
     const answer = await this.channelOf(session, exchange.server).request(message);
-    if (message.method === 'tools/list' && 'result' in answer) this.ledger.toolsListed(session);
+    if (message.method === 'tools/list' && 'result' in answer) await this.ledger.toolsListed(session);
     sendJson(response, 200, answer);
   }
 

@@ -33,8 +33,13 @@ export class Ledger {
     this.fleet.report({ ...subject, kind: 'mcp initialized', client: { ...client, protocolVersion } });
   }
 
-  toolsListed(session: SessionRecord): void {
-    this.fleet.report({ ...this.subject(session), kind: 'mcp tools listed' });
+  /**
+   * Resolves when it is on disk: a client lists its tools once, and after a kill right behind the answer the next run of
+   * the gateway would wait for it in vain. Also when the disk refuses it, which the fleet's own writer tells.
+   */
+  async toolsListed(session: SessionRecord): Promise<void> {
+    const written = this.fleet.reportDurably({ ...this.subject(session), kind: 'mcp tools listed' });
+    await written.catch(() => undefined);
   }
 
   /** A request of this session was authenticated. */

@@ -109,7 +109,7 @@ describe('hook program', function () {
     const [file = ''] = spooled();
     assert.match(
       readFileSync(join(rig.paths.spool, file), 'utf8'),
-      /^\{"at":\d+,"launchId":"launch-1","hook":\{"event":"Stop"/,
+      /^\{"at":\d+,"launchId":"launch-1","id":"[\w-]+","hook":\{"event":"Stop"/,
     );
   });
 

@@ -397,6 +397,25 @@ describe('MCP sessions over HTTP', () => {
     });
   });
 
+  it('answer tools/list when it is on disk that they were listed, or when the disk refuses it', async () => {
+    const client = await WireClient.initialize(host.port, 'ada');
+    const events: string[] = [];
+    let written: () => void = () => undefined;
+    fleet.disk = async () => {
+      events.push(fleet.kinds().at(-1) ?? 'none');
+      await new Promise<void>((resolve) => (written = resolve));
+    };
+    const listed = client.request('tools/list').then((answer) => events.push(brief(answer)));
+    await waitFor('the write', () => events.length === 1);
+    assert.equal(brief(await client.call('whoami')), '200');
+    events.push('written');
+    written();
+    await listed;
+    fleet.disk = () => Promise.reject(new Error('no space left'));
+    events.push(brief(await client.request('tools/list')));
+    assert.deepStrictEqual(events, ['mcp tools listed', 'written', '200', '200']);
+  });
+
   it('make the endpoint bound by tools, stream and an answered probe, again after a kill', async () => {
     const health = (): string => {
       const agent = fleet.state.agents['ada'];
