@@ -60,7 +60,7 @@ describe('no window at all (claude 2.1.332)', function () {
     const before = await lives();
     rig.closeWindow();
     const port = await rig.closePort();
-    await delay(bindingTimes.givesUpAfter + 4_000);
+    await delay(2 * bindingTimes.givesUpAfter);
     await port.open();
     await rig.startGateway();
     for (const name of names) await until(name, 'unbound');
