@@ -5,6 +5,8 @@ import { currentLaunch } from '../core/fleet/state.ts';
 import type { GatewayClient } from './gatewayClient.ts';
 import type { FleetPresenter } from './fleetPresenter.ts';
 import { newlyInNeed } from './launchOutcome.ts';
+import { settingNamedIn } from './namedSetting.ts';
+import { openSetting } from './openSetting.ts';
 import type { CommandId } from './commands/commandIds.ts';
 
 interface Offer {
@@ -81,11 +83,11 @@ export class Attention extends DisposableObject {
     const target = { agent: row.name };
     const offers: Offer[] = [];
     if (hasProcess) offers.push(command('Attach', 'bowline.attach', target));
-    const setting = ['bowline.claudePath', 'bowline.tmuxPath'].find((name) => row.detail.includes(name));
-    if (setting !== undefined) offers.push(command('Open Settings', 'workbench.action.openSettings', setting));
+    const setting = settingNamedIn(row.detail);
+    if (setting !== undefined) offers.push({ title: 'Open Settings', run: () => openSetting(setting) });
     if (agent?.life.kind === 'blocked' && agent.life.reason === 'resume failed') {
       offers.push(command('Start Fresh', 'bowline.forceFreshRestart', target));
-    } else if (!hasProcess) offers.push(command('Start Again', 'bowline.start', target));
+    } else if (!hasProcess) offers.push(command('Resume', 'bowline.start', target));
     offers.push(command('Show Log', 'bowline.showLog'));
     void offer(row.life === 'dead' ? 'error' : 'warning', `${row.name} needs you: ${row.detail}`, offers);
   }
@@ -103,7 +105,7 @@ export class Attention extends DisposableObject {
   }
 }
 
-function command(title: string, id: CommandId | 'workbench.action.openSettings', argument?: unknown): Offer {
+function command(title: string, id: CommandId, argument?: unknown): Offer {
   return { title, run: () => vscode.commands.executeCommand(id, argument) };
 }
 

@@ -100,7 +100,7 @@ export class BindingHealthPage extends LitElement {
   private present(view: FleetView): TemplateResult {
     const { agents, connection } = view;
     return html`
-      ${agents.length === 0 ? nothing : summary(view)} ${awayBanner(connection, this.clock, this.post)}
+      ${agents.length === 0 ? nothing : html`${summary(view)} ${awayBanner(connection, this.clock, this.post)}`}
       ${repeat(
         view.blackouts,
         ({ cause }) => cause,

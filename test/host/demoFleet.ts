@@ -73,6 +73,9 @@ export interface DemoExtension {
 
 const manifestSchema = z.object({ publisher: z.string(), name: z.string(), version: z.string() });
 
+/** What an agent does whom Bowline asks to save. */
+const saveCommand = 'CALL mcp__bowline-self__save_my_context {"context":"The demo: nothing is left to do."}';
+
 /** Prepares the directory and, for a pinned `claude`, starts the scripted model. Starts nothing else. */
 export async function prepareDemoFleet(claude: DemoClaude, { vsix, changed }: DemoExtension = {}): Promise<DemoFleet> {
   // Short, because Unix sockets lie in it.
@@ -80,6 +83,7 @@ export async function prepareDemoFleet(claude: DemoClaude, { vsix, changed }: De
   const below = (name: string): string => path.join(directory, name);
   const agents = ['ada', 'bo'].map((name) => ({ name, directory: below(`work/${name}`) }));
   const model = claude.kind === 'scripted' ? await startScriptedModel() : undefined;
+  model?.obey(/^Call the tool save_my_context /m, saveCommand);
   const stateDirectory = below('state');
 
   const request: DemoFleet['request'] = async (method, pathname, options = {}) => {

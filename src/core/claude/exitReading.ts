@@ -19,6 +19,9 @@ const lines: readonly (readonly [RegExp, ExitReading])[] = [
   [/(?:command )?not found$|no such file or directory$/i, 'binary missing'],
 ];
 
+/** The last line of a dialog that was left by its "no" (measured, claude 2.1.332). */
+const footer = /^Enter to \w+ · Esc to \w+$/;
+
 /** `sh` and friends say so for a program that is missing (127) or cannot be run (126). */
 const missingStatuses = [126, 127];
 
@@ -29,7 +32,9 @@ const longestSentence = 300;
  * tmux itself cannot start ends with status 1 and without a word: look whether it is there before the launch.
  */
 export function readExit(end: ProcessEnd): { readonly reading: ExitReading; readonly sentence: string } {
-  const said = end.lastLines.map((line) => line.trim()).filter((line) => line !== '' && !isFromTmux(line));
+  const said = end.lastLines
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !isFromTmux(line) && !footer.test(line));
   // What a signal ended has said nothing: its screen shows what it happened to show.
   if (end.signal !== undefined) return { reading: 'other', sentence: '' };
   const sentence = said.slice(-3).join(' ').slice(0, longestSentence);

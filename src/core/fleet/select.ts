@@ -228,7 +228,10 @@ function statusText(
   }
   const blocked = agents.filter((agent) => agent.life === 'blocked' || agent.life === 'dead');
   const count = (wanted: EndpointState): number => agents.filter((agent) => agent.worst === wanted).length;
-  const parts = [`${count('bound')} bound`];
+  const parts: string[] = [];
+  if (count('bound') > 0) parts.push(`${count('bound')} bound`);
+  const starting = agents.filter((agent) => agent.worst === 'pending' && !blocked.includes(agent)).length;
+  if (starting > 0) parts.push(`${starting} starting`);
   if (count('suspect') > 0) parts.push(`${count('suspect')} checking`);
   if (count('not checkable') > 0) parts.push(`${count('not checkable')} not checkable`);
   if (blocked.length > 0) {
@@ -239,7 +242,7 @@ function statusText(
   const detail = blocked.map((agent) => `${agent.name}: ${agent.detail}`).join('\n');
   const waiting = state.hands === undefined ? 'No window executes actions; they wait.' : '';
   return {
-    text: parts.join(', '),
+    text: parts.length === 0 ? '0 bound' : parts.join(', '),
     detail: [detail, waiting].filter((line) => line !== '').join('\n'),
     severity: blocked.length > 0 ? 'warning' : count('suspect') > 0 ? 'neutral' : 'calm',
   };

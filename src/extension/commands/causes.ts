@@ -1,4 +1,5 @@
 import type { AgentRow, FleetView } from '../../core/fleet/select.ts';
+import { settingNamedIn } from '../namedSetting.ts';
 import type { CommandId } from './commandIds.ts';
 
 /** A line of the list behind the status bar: something to know, or something to do. */
@@ -9,6 +10,7 @@ export type CauseLine =
 
 export type CauseAction =
   | { readonly kind: 'command'; readonly command: CommandId; readonly agent?: string; readonly server?: string }
+  | { readonly kind: 'open setting'; readonly setting: string }
   | { readonly kind: 'try again' };
 
 /** Causes and actions for a view; `startProblem`: why the gateway could not be started. */
@@ -73,7 +75,7 @@ function reconnects(row: AgentRow): readonly CauseLine[] {
     }));
 }
 
-function agentActions({ name, life, detail }: AgentRow): readonly CauseLine[] {
+function agentActions({ name, life, detail, worst }: AgentRow): readonly CauseLine[] {
   const action = (label: string, command: CommandId, about = ''): CauseLine => {
     return {
       kind: 'action',
@@ -82,8 +84,17 @@ function agentActions({ name, life, detail }: AgentRow): readonly CauseLine[] {
       action: { kind: 'command', command, agent: name },
     };
   };
+  const setting = settingNamedIn(detail);
+  const settings: readonly CauseLine[] =
+    setting === undefined
+      ? []
+      : [{ kind: 'action', label: `$(gear) Open ${setting}`, detail: '', action: { kind: 'open setting', setting } }];
+  if (life === 'dead' || (life === 'blocked' && worst === 'off')) {
+    return [action('$(play) Resume', 'bowline.start'), ...settings];
+  }
   return [
     action('$(terminal) Attach', 'bowline.attach', life === 'blocked' ? detail : ''),
+    ...settings,
     action('$(debug-restart) Restart', 'bowline.restart'),
     action('$(pulse) Verify Binding of', 'bowline.verifyBinding'),
   ];

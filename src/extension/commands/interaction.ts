@@ -5,6 +5,8 @@ import { readTarget } from '../agentNodes.ts';
 import { agentLook, orderAgents } from '../agentRows.ts';
 import { realWorkspaceFolders } from '../agentsTree.ts';
 import { launchOutcome } from '../launchOutcome.ts';
+import { settingNamedIn } from '../namedSetting.ts';
+import { openSetting } from '../openSetting.ts';
 import type { CommandContext } from './commandContext.ts';
 
 /** How long a command waits for the gateway, which may have to be started, in milliseconds. */
@@ -121,8 +123,13 @@ export function showError(context: CommandContext, command: string, error: unkno
   const stack = code === 'internal' && error instanceof Error ? error.stack : undefined;
   context.log.error(`${command} failed`, { code, reason: messageOf(error), cause, stack });
   const sentence = error instanceof BowlineError ? error.message : `Bowline met an error: ${messageOf(error)}`;
-  void vscode.window.showErrorMessage(sentence, 'Show Log').then((chosen) => {
-    if (chosen !== undefined) context.log.show();
+  const setting = settingNamedIn(sentence);
+  const settings = 'Open Settings';
+  const log = 'Show Log';
+  const offers = setting === undefined ? [log] : [settings, log];
+  void vscode.window.showErrorMessage(sentence, ...offers).then((chosen) => {
+    if (chosen === settings && setting !== undefined) void openSetting(setting);
+    if (chosen === log) context.log.show();
   });
 }
 

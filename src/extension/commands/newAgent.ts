@@ -3,6 +3,7 @@ import { isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
 import * as z from 'zod';
 import { readAgentName } from '../../core/fleet/names.ts';
+import { exists } from '../../node/files.ts';
 import { workspaceFolders } from '../agentsTree.ts';
 import type { CommandContext } from './commandContext.ts';
 import { attachWhenRunning } from './attach.ts';
@@ -19,6 +20,7 @@ export async function newAgent(context: CommandContext, argument: unknown): Prom
   const chosen = given.success ? given.data : await ask(context);
   if (chosen === undefined) return;
   const { name, directory } = chosen;
+  if (!given.success && !(await isThere(directory))) return;
   context.attention.watch(name);
   await context.client.request({ kind: 'create', name, directory });
   void attachWhenRunning(context, chosen);
@@ -40,6 +42,16 @@ async function ask(context: CommandContext): Promise<{ name: string; directory: 
   if (name === undefined) return undefined;
   const directory = await askDirectory();
   return directory === undefined ? undefined : { name, directory };
+}
+
+/** Offers to create a directory that was typed and is not there. */
+async function isThere(directory: string): Promise<boolean> {
+  if (await exists(directory)) return true;
+  const create = 'Create Directory';
+  const question = `There is no directory ${directory}.`;
+  if ((await vscode.window.showWarningMessage(question, { modal: true }, create)) !== create) return false;
+  await vscode.workspace.fs.createDirectory(vscode.Uri.file(directory));
+  return true;
 }
 
 async function askDirectory(): Promise<string | undefined> {

@@ -61,11 +61,12 @@ async function offerWaysOn(
   refusal: BowlineError,
 ): Promise<void> {
   context.log.info('the guard refused a restart', { agent: name, reason: refusal.message });
-  const save = 'Ask the Agent to Save, Then Restart';
-  const bypass = 'Restart, Bypassing the Guard';
+  // Longer ones are cut in a notification.
+  const save = 'Save, Then Restart';
+  const bypass = 'Bypass...';
   const row = context.presenter.view.agents.find((agent) => agent.name === name);
   const offers = mode === 'fresh' && row !== undefined && saveToolOf(row) === 'reachable' ? [save, bypass] : [bypass];
-  const chosen = await vscode.window.showWarningMessage(refusal.message, ...offers, 'Cancel');
+  const chosen = await vscode.window.showWarningMessage(refusal.message, ...offers);
   if (chosen === save) await saveThenRestart(context, name, mode);
   if (chosen === bypass) await restartBypassingGuard(context, name);
 }
@@ -94,7 +95,7 @@ async function saveThenRestart(context: CommandContext, name: string, mode: Laun
   if (outcome.kind === 'restarted') await awaitLaunch(context, name, launchesBefore);
   if (outcome.kind !== 'not restarted' || isCancelled) return;
   const attach = 'Attach';
-  const bypass = 'Restart, Bypassing the Guard';
+  const bypass = 'Bypass...';
   const chosen = await vscode.window.showWarningMessage(outcome.sentence, attach, bypass);
   if (chosen === attach) await vscode.commands.executeCommand('bowline.attach', { agent: name });
   if (chosen === bypass) await restartBypassingGuard(context, name);

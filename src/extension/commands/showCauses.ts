@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { CommandContext } from './commandContext.ts';
+import { openSetting } from '../openSetting.ts';
 import { type CauseAction, causeLines } from './causes.ts';
 
 type CauseItem = vscode.QuickPickItem & { readonly action?: CauseAction };
@@ -24,6 +25,10 @@ export async function showCauses({ client, presenter }: CommandContext): Promise
   if (picked?.action === undefined) return;
   if (picked.action.kind === 'try again') {
     client.start();
+    return;
+  }
+  if (picked.action.kind === 'open setting') {
+    await openSetting(picked.action.setting);
     return;
   }
   const { command, agent, server } = picked.action;

@@ -50,6 +50,7 @@ describe('the end of a process', () => {
         readExit({ status: 1, lastLines: ['Not logged in · Please run /login'] }),
         readExit({ status: 1, lastLines: ['', 'Pane is dead (status 1, Sun Nov 29 14:39:00 2026)', ''] }),
         readExit({ status: 1, lastLines: ['boom', endedPaneText] }),
+        readExit({ status: 1, lastLines: [' Enter to confirm · Esc to cancel', '', 'Claude did not start.'] }),
       ],
       [
         { reading: 'binary missing', sentence: shell },
@@ -61,6 +62,7 @@ describe('the end of a process', () => {
         { reading: 'login needed', sentence: 'Not logged in · Please run /login' },
         { reading: 'other', sentence: '' },
         { reading: 'other', sentence: 'boom' },
+        { reading: 'other', sentence: 'Claude did not start.' },
       ],
     );
   });

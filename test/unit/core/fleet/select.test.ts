@@ -74,6 +74,17 @@ describe('what a person sees', () => {
     deepStrictEqual(select(story.state, away, story.now + 60_000).blackouts, []);
   });
 
+  it('counts agents that start, and says nothing of none that is bound', () => {
+    const story = new FleetStory().create('ada').request('ada').launched('ada');
+    const starting = select(story.state, { kind: 'connected' }, story.now).status.text;
+    story.hook({ event: 'SessionStart' }).connect('ada');
+    story.probe();
+    deepStrictEqual(
+      [starting, select(story.state, { kind: 'connected' }, story.now).status.text],
+      ['1 starting', '1 bound'],
+    );
+  });
+
   it('counts agents that need a person', () => {
     const story = fleet().create('cy').request('cy').launched('cy');
     story.tell({ kind: 'screen read', name: 'cy', launchId: 'cy.1', dialog: 'trust' });

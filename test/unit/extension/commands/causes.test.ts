@@ -39,6 +39,21 @@ describe('causes and actions behind the status bar', () => {
     ]);
   });
 
+  it('offer the next step of an agent that does not run, and the setting that its sentence names', () => {
+    const story = new FleetStory().create('ada').request('ada');
+    const sentence = 'tmux was not found. Install it, or set "bowline.tmuxPath".';
+    story.tell({ kind: 'launch failed', name: 'ada', launchId: 'ada.1', code: 'tmux-missing', sentence });
+    const shown = view(story);
+    deepStrictEqual(labels(shown), [
+      'Causes',
+      'ada is blocked',
+      'Actions',
+      'Resume ada',
+      'Open bowline.tmuxPath',
+      'Show Log',
+    ]);
+  });
+
   it('tell why the gateway is away, and offer to start it', () => {
     const away: Connection = { kind: 'away', since: 0, reason: 'nothing listens' };
     const lines = causeLines(view(FleetStory.bound(), away), 'There is no Node.');
