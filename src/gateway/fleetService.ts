@@ -26,6 +26,9 @@ export interface FleetServiceOptions {
   readonly after?: After;
 }
 
+/** How long the plan after a lazy fact waits for more of them, in milliseconds: the answers of many agents come at once. */
+const planSoonMs = 20;
+
 /** A plan that still decides after so many rounds contradicts itself. */
 const roundsAtMost = 50;
 
@@ -88,6 +91,7 @@ export class FleetService implements FleetPort, Disposable {
   private planning = false;
   private planned: readonly Effect[] = [];
   private wake: Disposable | undefined;
+  private soon: Disposable | undefined;
   private running = false;
 
   constructor(private readonly options: FleetServiceOptions) {
@@ -136,7 +140,8 @@ export class FleetService implements FleetPort, Disposable {
 
   report(event: FleetEvent): void {
     if (!this.fold(event)) return;
-    this.replan();
+    if (urgencies[event.kind] === 'durable') this.replan();
+    else this.replanSoon();
   }
 
   async reportDurably(event: FleetEvent): Promise<void> {
@@ -153,6 +158,7 @@ export class FleetService implements FleetPort, Disposable {
   dispose(): void {
     this.running = false;
     this.wake?.dispose();
+    this.soon?.dispose();
     this.writer.dispose();
     this.events.dispose();
     this.effectSets.dispose();
@@ -176,7 +182,17 @@ export class FleetService implements FleetPort, Disposable {
     this.telling = false;
   }
 
+  private replanSoon(): void {
+    // While it plans it looks at the state again by itself.
+    if (!this.running || this.planning) return;
+    this.soon ??= this.after(planSoonMs, () => {
+      this.replan();
+    });
+  }
+
   private replan(): void {
+    this.soon?.dispose();
+    this.soon = undefined;
     if (!this.running || this.planning) return;
     this.planning = true;
     try {

@@ -47,6 +47,8 @@ const largestMessage = 1024 * 1024;
 interface Member {
   readonly window: string;
   readonly socket: WebSocket;
+  /** What {@link socket} writes to. */
+  readonly connection: Duplex;
   readonly offersHands: boolean;
   /** The tasks it was told last, as text. */
   toldTasks?: string;
@@ -91,11 +93,11 @@ export class Windows extends DisposableObject {
   /** Takes over a connection whose edges and token are checked. */
   accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     this.server.handleUpgrade(request, socket, head, (stream) => {
-      this.serve(stream);
+      this.serve(stream, socket);
     });
   }
 
-  private serve(socket: WebSocket): void {
+  private serve(socket: WebSocket, connection: Duplex): void {
     let member: Member | undefined;
     const helloLimit = setTimeout(() => {
       socket.close(closeCodes.notUnderstood, 'no hello came');
@@ -121,21 +123,29 @@ export class Windows extends DisposableObject {
         this.handle(member, reading.message);
       } else if (reading.message.kind === 'hello') {
         clearTimeout(helloLimit);
-        member = this.join(socket, reading.message);
+        member = this.join({ socket, connection }, reading.message);
       } else {
         this.refuse(socket, closeCodes.notUnderstood, `"${reading.message.kind}" came before the hello`);
       }
     });
   }
 
-  private join(socket: WebSocket, hello: Extract<WindowMessage, { kind: 'hello' }>): Member | undefined {
+  private join(
+    { socket, connection }: Pick<Member, 'socket' | 'connection'>,
+    hello: Extract<WindowMessage, { kind: 'hello' }>,
+  ): Member | undefined {
     if (hello.protocol !== streamProtocol) {
       const older = hello.protocol > streamProtocol ? 'gateway' : 'extension';
       const sentence = `The window speaks ${hello.protocol}, the gateway ${streamProtocol}: update the ${older}.`;
       this.refuse(socket, closeCodes.protocolMismatch, sentence);
       return undefined;
     }
-    const member: Member = { window: hello.window, socket, offersHands: hello.hands === 'offered' };
+    const member: Member = {
+      window: hello.window,
+      socket,
+      connection,
+      offersHands: hello.hands === 'offered',
+    };
     const former = this.members.find((other) => other.window === hello.window);
     if (former !== undefined) this.replace(former, member);
     else this.members = [...this.members, member];
@@ -242,7 +252,10 @@ export class Windows extends DisposableObject {
   private sendToAll(message: { readonly kind: 'event'; readonly sequence: number; readonly event: object }): void {
     if (this.members.length === 0) return;
     const text = JSON.stringify(message);
-    for (const member of this.members) this.sendText(member.socket, text);
+    for (const { socket, connection } of this.members) {
+      gather(connection);
+      this.sendText(socket, text);
+    }
   }
 
   private send(socket: WebSocket, message: GatewayMessage): void {
@@ -297,6 +310,15 @@ export class Windows extends DisposableObject {
       clearInterval(timer);
     };
   }
+}
+
+/** What comes in one turn of the event loop goes out in one write: many agents answer at once. */
+function gather(connection: Duplex): void {
+  if (connection.writableCorked > 0) return;
+  connection.cork();
+  setImmediate(() => {
+    connection.uncork();
+  });
 }
 
 function textOf(data: RawData): string {

@@ -38,7 +38,8 @@ import {
 
 const siblingMs = 2000;
 const orphanMs = 1000;
-const lateTickMs = 3000;
+const tickMs = 2500;
+const lateTickMs = 6000;
 const healthyMs = 5000;
 const longestDelayMs = 5000;
 const stopMs = 5000;
@@ -322,7 +323,7 @@ class Holder {
       if (this.trial) this.trial.reason = 'it gave no sign of life';
       this.child.kill('SIGKILL');
     };
-    setInterval(tick, Math.min(1000, this.heartbeatLimitMs / 4));
+    setInterval(tick, Math.min(tickMs, this.heartbeatLimitMs / 4));
   }
 
   private async stop(): Promise<void> {
