@@ -58,8 +58,10 @@ export class LaunchFiles {
     };
     const key = await keys.keyOf(name);
     await ensurePrivateDirectory(files.directory);
-    await writeFileAtomic(files.mcpConfig, toText(this.mcpConfiguration(agent, launch, key)));
-    await writeFileAtomic(files.settings, toText(this.settings(agent, launch)));
+    await Promise.all([
+      writeFileAtomic(files.mcpConfig, toText(this.mcpConfiguration(agent, launch, key))),
+      writeFileAtomic(files.settings, toText(this.settings(agent, launch))),
+    ]);
     return task;
   }
 
