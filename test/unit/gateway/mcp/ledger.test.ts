@@ -57,8 +57,8 @@ describe('ledger', () => {
     assert.deepStrictEqual(told, [1, 1, 1, 2, 3, 3, 4]);
   });
 
-  it('counts what says more than proof as proof', () => {
-    ledger.toolsListed(session);
+  it('counts what says more than proof as proof', async () => {
+    await ledger.toolsListed(session);
     ledger.proof(session);
     assert.deepStrictEqual(fleet.kinds(from), ['mcp tools listed']);
   });
@@ -81,13 +81,13 @@ describe('ledger', () => {
     );
   });
 
-  it('unbinds at once by a fault, and the next right request ends it at once', () => {
+  it('unbinds at once by a fault, and the next right request ends it at once', async () => {
     const health = (): string => {
       const agent = fleet.state.agents['ada'];
       return agent === undefined ? 'none' : bindingHealth(agent, 'bowline-self', fleet.state.epoch, now).state;
     };
     ledger.initialized(session);
-    ledger.toolsListed(session);
+    await ledger.toolsListed(session);
     fleet.report({
       at: now,
       kind: 'mcp stream opened',
