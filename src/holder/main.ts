@@ -39,7 +39,7 @@ import {
 const siblingMs = 2000;
 const orphanMs = 1000;
 const tickMs = 2500;
-const lateTickMs = 6000;
+const lateMs = 2000;
 const healthyMs = 5000;
 const longestDelayMs = 5000;
 const stopMs = 5000;
@@ -306,9 +306,10 @@ class Holder {
   /** Ends a gateway that hangs. When a tick comes late (host asleep, holder stopped), silence proves nothing. */
   private watch(): void {
     let lastTick = performance.now();
+    const everyMs = Math.min(tickMs, this.heartbeatLimitMs / 4);
     const tick = (): void => {
       const now = performance.now();
-      if (now - lastTick > lateTickMs) this.lastHeartbeat = now;
+      if (now - lastTick > everyMs + lateMs) this.lastHeartbeat = now;
       lastTick = now;
       if (this.stopping) return;
       if (!fs.existsSync(this.directory)) {
@@ -323,7 +324,7 @@ class Holder {
       if (this.trial) this.trial.reason = 'it gave no sign of life';
       this.child.kill('SIGKILL');
     };
-    setInterval(tick, Math.min(tickMs, this.heartbeatLimitMs / 4));
+    setInterval(tick, everyMs);
   }
 
   private async stop(): Promise<void> {

@@ -56,7 +56,7 @@ describe('a fleet in a window', function () {
     await vscode.commands.executeCommand('bowline.newAgent', { name: 'ada', directory: workspace });
     const ada = await agentThat(window, 'ada', 'dead', ({ life }) => life === 'dead');
     assert.match(ada.detail, /binary missing: .*\/nowhere\/claude/);
-    await waitFor('the status bar', () => window.statusBar?.text === '$(warning) 0 bound, 1 needs you: ada');
+    await waitFor('the status bar', () => window.statusBar?.text === '$(warning) 1 needs you: ada');
     assert.deepStrictEqual(
       [window.state.hands?.holder, window.statusBar?.background, await treeRows(window)],
       [window.window, 'warning', [['ada', 'dead · workspace', 'error', 'agent-stopped']]],
