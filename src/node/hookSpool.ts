@@ -4,7 +4,7 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
-import { type HookReport, hookReportSchema } from '../protocol/hookReport.ts';
+import type { HookReport } from '../protocol/hookReport.ts';
 import type { StatePaths } from './statePaths.ts';
 
 /** Files that may wait; beyond that the oldest go. */
@@ -40,15 +40,21 @@ export function spoolReport(paths: StatePaths, agent: string, report: HookReport
   }
 }
 
-/** What waits, oldest first. A damaged file is removed and logged. */
-export async function readSpool(paths: StatePaths, log: Log): Promise<readonly SpooledReport[]> {
+/**
+ * What waits, oldest first. A file that `parse` throws at is damaged: removed and logged. The schema comes from the caller,
+ * because the hook, which only writes, has no time to build the schemas of the whole fleet.
+ */
+export async function readSpool(
+  paths: StatePaths,
+  { parse, log }: { readonly parse: (value: unknown) => HookReport; readonly log: Log },
+): Promise<readonly SpooledReport[]> {
   const reports: SpooledReport[] = [];
   for (const name of sortedByTime(await readdir(paths.spool))) {
     const path = join(paths.spool, name);
     const agent = filePattern.exec(name)?.[1];
     if (agent === undefined) continue;
     try {
-      const report = hookReportSchema.parse(JSON.parse(await readFile(path, 'utf8')));
+      const report = parse(JSON.parse(await readFile(path, 'utf8')));
       reports.push({ path, agent, report });
     } catch (error) {
       log.warn('a damaged report in the spool was dropped', { file: name, reason: messageOf(error).slice(0, 200) });

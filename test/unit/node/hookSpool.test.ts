@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLog } from '../../../src/base/log.ts';
 import { readSpool, spooledAtMost, spoolReport } from '../../../src/node/hookSpool.ts';
+import { hookReportSchema } from '../../../src/protocol/hookReport.ts';
 import { type StatePaths, statePaths } from '../../../src/node/statePaths.ts';
 
 describe('hook spool', () => {
@@ -24,7 +25,7 @@ describe('hook spool', () => {
     spoolReport(paths, 'b-2', report(30));
     spoolReport(paths, 'a_1-x', report(9));
     spoolReport(paths, 'a', report(200));
-    const spooled = await readSpool(paths, silentLog);
+    const spooled = await readSpool(paths, { parse: (value) => hookReportSchema.parse(value), log: silentLog });
     assert.deepStrictEqual(
       {
         reports: spooled.map((one) => [one.agent, one.report]),
@@ -48,7 +49,7 @@ describe('hook spool', () => {
     writeFileSync(join(paths.spool, 'ada-2-ff.json'), '{"at":');
     writeFileSync(join(paths.spool, 'ada-3-ff.json'), '{"at":3}');
     writeFileSync(join(paths.spool, 'launcher.json'), '{}');
-    const spooled = await readSpool(paths, silentLog);
+    const spooled = await readSpool(paths, { parse: (value) => hookReportSchema.parse(value), log: silentLog });
     assert.deepStrictEqual(
       [spooled.map((one) => one.report.at), readdirSync(paths.spool).filter((name) => /-[23]-/.test(name))],
       [[1], []],
