@@ -56,6 +56,33 @@ const promptNameSchema = z.object({ id: promptIdSchema });
 const saveSchema = z.object({ mode: z.enum(['resume', 'fresh']).default('fresh'), id: promptIdSchema.exactOptional() });
 const reconnectSchema = z.object({ server: z.string().max(100) });
 
+/** The command that `POST /agents/<name>/<action>` asks for. */
+type Action = (name: string, body: () => Promise<object>) => Command | Promise<Command>;
+
+const actions: ReadonlyMap<string, Action> = new Map<string, Action>([
+  ['start', (name) => ({ kind: 'start', name })],
+  ['stop', (name) => ({ kind: 'stop', name })],
+  ['verify', (name) => ({ kind: 'verify', name })],
+  ['reconnect', async (name, body) => ({ kind: 'reconnect', name, ...readAs(reconnectSchema, await body()) })],
+  [
+    'restart',
+    async (name, body) => {
+      const { bypassGuard, ...rest } = readAs(restartSchema, await body());
+      return { kind: 'restart', name, guard: bypassGuard ? 'bypass' : 'enforce', ...rest };
+    },
+  ],
+  ['prompt', async (name, body) => ({ kind: 'prompt', name, id: randomUUID(), ...readAs(promptSchema, await body()) })],
+  ['cancel-prompt', async (name, body) => ({ kind: 'cancel prompt', name, ...readAs(promptNameSchema, await body()) })],
+  [
+    'save-and-restart',
+    async (name, body) => ({ kind: 'save and restart', name, id: randomUUID(), ...readAs(saveSchema, await body()) }),
+  ],
+  [
+    'cancel-save-and-restart',
+    async (name, body) => ({ kind: 'cancel save and restart', name, ...readAs(promptNameSchema, await body()) }),
+  ],
+]);
+
 /** The HTTP API for scripts. Every route but `/health` wants the bearer token; errors are `{error: {code, sentence}}`. */
 export class AdminApi {
   constructor(private readonly options: AdminApiOptions) {}
@@ -140,54 +167,29 @@ export class AdminApi {
     name: string,
     action: string | undefined,
   ): Promise<void> {
-    if (action === undefined && method === 'GET') {
-      const { agents } = this.options.fleet.state;
-      const row = this.requireAgent(name);
-      sendJson(response, 200, { agent: agents[name], view: row });
-      return;
-    }
-    if (action === 'prompt' && method === 'GET') {
+    const { fleet, clock } = this.options;
+    if (action === undefined) {
+      if (method === 'GET') sendJson(response, 200, { view: this.requireAgent(name), agent: fleet.state.agents[name] });
+      else if (method === 'DELETE') {
+        await this.execute({ kind: 'remove', name });
+        sendEmpty(response, 204);
+      } else refuseMethod(response, 'GET, DELETE');
+    } else if (action === 'prompt' && method === 'GET') {
       this.requireAgent(name);
-      sendJson(response, 200, { prompts: promptViews(this.options.fleet.state, name, this.options.clock()) });
-      return;
-    }
-    if (action === undefined && method === 'DELETE') {
-      await this.execute({ kind: 'remove', name });
-    } else if (action === undefined) {
-      refuseMethod(response, 'GET, DELETE');
-      return;
+      sendJson(response, 200, { prompts: promptViews(fleet.state, name, clock()) });
     } else if (method !== 'POST') {
       refuseMethod(response, action === 'prompt' ? 'GET, POST' : 'POST');
-      return;
-    } else if (action === 'prompt') {
-      const { text, id = randomUUID() } = readAs(promptSchema, await bodyOf(request));
-      await this.execute({ kind: 'prompt', name, id, text });
-      sendJson(response, 202, { id });
-      return;
-    } else if (action === 'cancel-prompt') {
-      const { id } = readAs(promptNameSchema, await bodyOf(request));
-      await this.execute({ kind: 'cancel prompt', name, id });
-    } else if (action === 'save-and-restart') {
-      const { mode, id = randomUUID() } = readAs(saveSchema, await bodyOf(request));
-      await this.execute({ kind: 'save and restart', name, id, mode });
-      sendJson(response, 202, { id });
-      return;
-    } else if (action === 'cancel-save-and-restart') {
-      const { id } = readAs(promptNameSchema, await bodyOf(request));
-      await this.execute({ kind: 'cancel save and restart', name, id });
-    } else if (action === 'start' || action === 'stop' || action === 'verify') {
-      await this.execute({ kind: action, name });
-    } else if (action === 'reconnect') {
-      const { server } = readAs(reconnectSchema, await bodyOf(request));
-      await this.execute({ kind: 'reconnect', name, server });
-    } else if (action === 'restart') {
-      const { mode, bypassGuard, reason } = readAs(restartSchema, await bodyOf(request));
-      const guard = bypassGuard ? 'bypass' : 'enforce';
-      await this.execute({ kind: 'restart', name, mode, guard, ...(reason !== undefined && { reason }) });
     } else {
-      sendError(response, 404, 'unknown-route', `Agents have no action "${action.slice(0, 64)}".`);
+      const commandOf = actions.get(action);
+      if (commandOf === undefined) {
+        sendError(response, 404, 'unknown-route', `Agents have no action "${action.slice(0, 64)}".`);
+        return;
+      }
+      const command = await commandOf(name, () => bodyOf(request));
+      await this.execute(command);
+      if (command.kind === 'prompt' || command.kind === 'save and restart') sendJson(response, 202, { id: command.id });
+      else sendEmpty(response, 204);
     }
-    sendEmpty(response, 204);
   }
 
   private requireAgent(name: string): AgentRow {

@@ -64,14 +64,7 @@ export class PromptCommands {
         `The prompt cannot be called off any more: it is ${known.state.kind}. Attach to ${agent.name} to interrupt its turn.`,
       );
     }
-    await this.options.fleet.reportDurably({
-      at: this.options.clock(),
-      kind: 'prompt ended',
-      name: agent.name,
-      promptId: id,
-      outcome: 'failed',
-      detail: 'It was called off before anything was typed.',
-    });
+    await this.callOff(agent.name, id);
   }
 
   async saveAndRestart(agent: Agent, { id, mode }: CommandOf<'save and restart'>, by: string): Promise<void> {
@@ -111,11 +104,16 @@ export class PromptCommands {
       outcome: 'not restarted',
       detail: `${name} was not restarted: called off.`,
     });
-    await fleet.reportDurably({
-      at: clock(),
+    await this.callOff(name, id);
+  }
+
+  /** Changes nothing where something was typed. */
+  private async callOff(name: string, promptId: string): Promise<void> {
+    await this.options.fleet.reportDurably({
+      at: this.options.clock(),
       kind: 'prompt ended',
       name,
-      promptId: id,
+      promptId,
       outcome: 'failed',
       detail: 'It was called off before anything was typed.',
     });

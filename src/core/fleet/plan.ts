@@ -38,8 +38,7 @@ export function plan(state: FleetState, now: number): Plan {
       if (healing.decisions.some(({ kind }) => kind === 'launch requested')) return { decisions, effects };
     }
     const prompts = planPrompts(agent, healths, now);
-    const self = bindingHealth(agent, 'bowline-self', state.epoch, now);
-    const saveRestart = planSaveRestart(agent, self, now);
+    const saveRestart = planSaveRestart(agent, state.epoch, now);
     decisions.push(...prompts.decisions, ...saveRestart.decisions);
     effects.push(...prompts.effects);
     for (const { wakeAt } of [prompts, saveRestart]) if (wakeAt !== undefined) wakes.push(wakeAt);
@@ -118,7 +117,8 @@ function heal(
   const none = { decisions: [], effects: [] };
   const attempt = activeAttempt(incident);
   if (attempt !== undefined) return underWay(agent, server, health, attempt, now, wakes);
-  const attemptId = `${agent.name}-${agent.launchCount}-${server}-${(incident?.attempts.length ?? 0) + 1}-${incident?.since ?? now}`;
+  const newAttempt = (): string =>
+    `${agent.name}-${agent.launchCount}-${server}-${(incident?.attempts.length ?? 0) + 1}-${incident?.since ?? now}`;
   const putOff = incident === undefined ? undefined : putOffByPerson(agent, incident, now);
   switch (putOff?.kind) {
     case undefined:
@@ -128,7 +128,7 @@ function heal(
       return none;
     case 'again':
       return {
-        decisions: [{ ...subject, kind: 'rung started', attemptId, rung: 'reconnect', by: 'person' }],
+        decisions: [{ ...subject, kind: 'rung started', attemptId: newAttempt(), rung: 'reconnect', by: 'person' }],
         effects: [],
       };
     case 'too long': {
@@ -152,13 +152,13 @@ function heal(
         return { decisions: [{ ...subject, kind: 'incident asked', detail: move.detail }], effects: [] };
       case 'reconnect':
         return {
-          decisions: [{ ...subject, kind: 'rung started', attemptId, rung: 'reconnect', by: 'policy' }],
+          decisions: [{ ...subject, kind: 'rung started', attemptId: newAttempt(), rung: 'reconnect', by: 'policy' }],
           effects: [],
         };
       case 'resume':
         return {
           decisions: [
-            { ...subject, kind: 'rung started', attemptId, rung: 'resume', by: 'policy' },
+            { ...subject, kind: 'rung started', attemptId: newAttempt(), rung: 'resume', by: 'policy' },
             {
               at: now,
               kind: 'launch requested',

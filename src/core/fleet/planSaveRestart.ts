@@ -1,9 +1,9 @@
-import type { Health } from '../binding/health.ts';
+import { bindingHealth } from '../binding/health.ts';
 import { saveTool } from '../guard/saveTool.ts';
 import { judgeRestart } from '../guard/verdict.ts';
 import type { FleetEvent } from './events.ts';
 import { freshLaunch, resumeOrFresh } from './launching.ts';
-import type { Agent } from './state.ts';
+import type { Agent, Epoch } from './state.ts';
 
 /** In milliseconds. */
 export const saveRestartTimes = {
@@ -23,7 +23,7 @@ export const saveRequestText = [
 /** Restarts once the save is there and its turn ended, or ends the wait with a sentence that tells why nothing was restarted. */
 export function planSaveRestart(
   agent: Agent,
-  self: Health,
+  epoch: Epoch | undefined,
   now: number,
 ): { readonly decisions: readonly FleetEvent[]; readonly wakeAt?: number } {
   const { saveRestart, savedContext, activity, name } = agent;
@@ -41,6 +41,7 @@ export function planSaveRestart(
     return refuse(`it does not run any more (${agent.life.kind}). Start it, then look whether its context is saved.`);
   }
   if (agent.life.kind === 'running' && isSaved && activity.kind === 'idle' && activity.since >= savedContext.at) {
+    const self = bindingHealth(agent, 'bowline-self', epoch, now);
     const verdict = judgeRestart(agent, mode, saveTool(self.state), now);
     if (verdict.allowed) {
       const launch = mode === 'fresh' ? freshLaunch(agent, now) : resumeOrFresh(agent, now);

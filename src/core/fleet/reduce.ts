@@ -5,7 +5,7 @@ import { reduceBinding } from './reduceBinding.ts';
 import { reduceHealing } from './reduceHealing.ts';
 import { reduceLife } from './reduceLife.ts';
 import { receivePrompt, reducePrompts } from './reducePrompts.ts';
-import { type Agent, emptyFleet, type FleetState } from './state.ts';
+import { type Agent, emptyFleet, type FleetState, type Notice } from './state.ts';
 
 /** How many records of each bounded list are kept. */
 const kept = { notices: 50, audit: 200 } as const;
@@ -28,7 +28,7 @@ export function reduce(state: FleetState, event: FleetEvent): FleetState {
       return event.holder === undefined ? rest : { ...rest, hands: { holder: event.holder, since: event.at } };
     }
     case 'noticed':
-      return { ...state, notices: append(state.notices, event.notice, kept.notices) };
+      return withNotice(state, event.notice);
     case 'guard bypassed':
       return { ...state, audit: append(state.audit, event.record, kept.audit) };
     case 'agent created':
@@ -115,8 +115,7 @@ function launchFailed(state: FleetState, event: Extract<FleetEvent, { kind: 'lau
   const next = updateAgent(state, event.name, (agent) => reduceLife(agent, event));
   if (next === state || next.agents[event.name]?.life.kind !== 'running') return next;
   const sentence = `${event.name} was not restarted and goes on as before: ${event.sentence}`;
-  const notice = { at: event.at, code: event.code, sentence, severity: 'error' } as const;
-  return { ...next, notices: append(next.notices, notice, kept.notices) };
+  return withNotice(next, { at: event.at, code: event.code, sentence, severity: 'error' });
 }
 
 /** All agents that the tmux server took with it are one notice. */
@@ -127,8 +126,11 @@ function processEnded(state: FleetState, event: Extract<FleetEvent, { kind: 'pro
   if (next.notices.some((notice) => notice.code === code && notice.at === event.at)) return next;
   const sentence =
     'The tmux server ended, and all agents with it. Nothing is lost: Resume brings each back with its conversation.';
-  const notice = { at: event.at, code, sentence, severity: 'error' } as const;
-  return { ...next, notices: append(next.notices, notice, kept.notices) };
+  return withNotice(next, { at: event.at, code, sentence, severity: 'error' });
+}
+
+function withNotice(state: FleetState, notice: Notice): FleetState {
+  return { ...state, notices: append(state.notices, notice, kept.notices) };
 }
 
 /** Only an agent without a process can be removed; a running one is stopped first (`stop requested`, then `remove`). */

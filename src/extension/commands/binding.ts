@@ -3,7 +3,7 @@ import { BowlineError } from '../../base/errors.ts';
 import type { AgentRow, EndpointRow } from '../../core/fleet/select.ts';
 import { readTarget } from '../agentNodes.ts';
 import type { CommandContext } from './commandContext.ts';
-import { chooseAgent, withProgress } from './interaction.ts';
+import { chooseAgent, untilSettled, withProgress } from './interaction.ts';
 
 /** A probe is answered or given up within this time, in milliseconds. */
 const verifyLimit = 12_000;
@@ -13,11 +13,16 @@ export async function verifyBinding(context: CommandContext, argument: unknown):
   const row = await chooseAgent(context, argument, { title: 'Verify the binding of which agent?' });
   if (row === undefined) return;
   const { name } = row;
+  const shown = (): AgentRow | undefined => context.presenter.view.agents.find((agent) => agent.name === name);
   await withProgress(`Bowline: probing ${name}`, async (signal) => {
     await context.client.request({ kind: 'verify', name });
-    await untilProbed(context, name, signal);
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(verifyLimit)]);
+    await untilSettled(context, limited, () => {
+      const open = shown()?.endpoints.some(({ state }) => state === 'suspect' || state === 'pending');
+      return open !== true;
+    });
   });
-  const now = context.presenter.view.agents.find((agent) => agent.name === name);
+  const now = shown();
   if (now === undefined) return;
   const result = now.endpoints.map(describe).join(' ');
   if (now.endpoints.every(({ state }) => state === 'bound')) {
@@ -49,26 +54,4 @@ async function chooseServer(row: AgentRow): Promise<string | undefined> {
 function describe({ server, state, roundTripMs, cause, nextStep }: EndpointRow): string {
   const answer = state === 'bound' && roundTripMs !== undefined ? `, answered in ${Math.round(roundTripMs)} ms` : '';
   return [`${server} is ${state}${answer}.`, cause, nextStep].filter((part) => part !== '').join(' ');
-}
-
-/** Resolves when no endpoint of the agent is under suspicion any more, on cancel, and after a limit. */
-function untilProbed({ presenter }: CommandContext, name: string, signal: AbortSignal): Promise<void> {
-  const isOpen = (): boolean =>
-    presenter.view.agents
-      .find((agent) => agent.name === name)
-      ?.endpoints.some(({ state }) => state === 'suspect' || state === 'pending') ?? false;
-  if (!isOpen()) return Promise.resolve();
-  return new Promise((resolve) => {
-    const settle = (): void => {
-      clearTimeout(timer);
-      listener.dispose();
-      signal.removeEventListener('abort', settle);
-      resolve();
-    };
-    const timer = setTimeout(settle, verifyLimit);
-    const listener = presenter.onDidChange(() => {
-      if (!isOpen()) settle();
-    });
-    signal.addEventListener('abort', settle, { once: true });
-  });
 }

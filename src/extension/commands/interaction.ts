@@ -1,12 +1,14 @@
 import * as vscode from 'vscode';
 import { BowlineError, messageOf } from '../../base/errors.ts';
 import type { AgentRow } from '../../core/fleet/select.ts';
+import type { Command } from '../../protocol/commands.ts';
 import { readTarget } from '../agentNodes.ts';
 import { agentLook, orderAgents } from '../agentRows.ts';
 import { realWorkspaceFolders } from '../agentsTree.ts';
 import { launchOutcome } from '../launchOutcome.ts';
 import { settingNamedIn } from '../namedSetting.ts';
 import { openSetting } from '../openSetting.ts';
+import type { PromptProgress, SaveProgress } from '../promptProgress.ts';
 import type { CommandContext } from './commandContext.ts';
 
 /** How long a command waits for the gateway, which may have to be started, in milliseconds. */
@@ -100,6 +102,33 @@ export function untilSettled(
       if (isSettled()) settle();
     });
     signal.addEventListener('abort', settle, { once: true });
+  });
+}
+
+/** What is followed until it is settled. */
+export interface Followed {
+  readonly title: string;
+  readonly request: Command;
+  /** Sent when the person cancels while it is still open. */
+  readonly cancel: Command;
+  readonly progress: () => PromptProgress | SaveProgress;
+}
+
+/** Sends a request and shows how far it is; resolves when it is settled or the person cancelled. */
+export function follow(
+  context: CommandContext,
+  { title, request, cancel, progress }: Followed,
+): Promise<'settled' | 'cancelled'> {
+  return withProgress(title, async (signal, say) => {
+    await context.client.request(request);
+    await untilSettled(context, signal, () => {
+      const now = progress();
+      if (now.kind === 'open') say(now.message);
+      return now.kind !== 'open';
+    });
+    if (!signal.aborted || progress().kind !== 'open') return 'settled';
+    await context.client.request(cancel);
+    return 'cancelled';
   });
 }
 

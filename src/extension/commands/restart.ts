@@ -7,7 +7,7 @@ import type { Command } from '../../protocol/commands.ts';
 import { saveProgress, type SaveProgress } from '../promptProgress.ts';
 import { bypassQuestion, saveToolOf } from './bypassQuestion.ts';
 import type { CommandContext } from './commandContext.ts';
-import { awaitLaunch, chooseAgent, isAllowedToLaunch, untilSettled, withProgress } from './interaction.ts';
+import { awaitLaunch, chooseAgent, follow, isAllowedToLaunch } from './interaction.ts';
 
 type RestartRequest = Extract<Command, { kind: 'restart' }>;
 
@@ -72,7 +72,7 @@ async function offerWaysOn(
 }
 
 async function saveThenRestart(context: CommandContext, name: string, mode: LaunchMode): Promise<void> {
-  const { client, presenter } = context;
+  const { presenter } = context;
   const id = randomUUID();
   const launchesBefore = presenter.state.agents[name]?.launchCount ?? 0;
   const progress = (): SaveProgress => {
@@ -80,20 +80,15 @@ async function saveThenRestart(context: CommandContext, name: string, mode: Laun
     return saveProgress(presenter.state.agents[name], id, view);
   };
   context.attention.watch(name);
-  const isCancelled = await withProgress(`Bowline: restart of ${name} after its save`, async (signal, say) => {
-    await client.request({ kind: 'save and restart', name, id, mode });
-    await untilSettled(context, signal, () => {
-      const now = progress();
-      if (now.kind === 'open') say(now.message);
-      return now.kind !== 'open';
-    });
-    if (!signal.aborted || progress().kind !== 'open') return false;
-    await client.request({ kind: 'cancel save and restart', name, id });
-    return true;
+  const end = await follow(context, {
+    title: `Bowline: restart of ${name} after its save`,
+    request: { kind: 'save and restart', name, id, mode },
+    cancel: { kind: 'cancel save and restart', name, id },
+    progress,
   });
   const outcome = progress();
   if (outcome.kind === 'restarted') await awaitLaunch(context, name, launchesBefore);
-  if (outcome.kind !== 'not restarted' || isCancelled) return;
+  if (outcome.kind !== 'not restarted' || end === 'cancelled') return;
   const attach = 'Attach';
   const bypass = 'Bypass...';
   const chosen = await vscode.window.showWarningMessage(outcome.sentence, attach, bypass);

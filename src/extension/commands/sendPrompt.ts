@@ -6,7 +6,7 @@ import { promptViews } from '../../core/fleet/promptView.ts';
 import { runningLaunch } from '../../core/fleet/state.ts';
 import { promptProgress, type PromptProgress } from '../promptProgress.ts';
 import type { CommandContext } from './commandContext.ts';
-import { chooseAgent, untilSettled, withProgress } from './interaction.ts';
+import { chooseAgent, follow } from './interaction.ts';
 import { openPromptDocument, promptAgentOf } from './promptDocuments.ts';
 
 /** `draft` opens in an editor, for the person to go on and send it. */
@@ -86,26 +86,21 @@ function askForText(name: string): Promise<string | undefined> {
 
 /** Shows how far the prompt is until it is settled; cancelling calls it off as long as nothing was typed. */
 async function deliver(context: CommandContext, name: string, text: string): Promise<PromptProgress['kind']> {
-  const { client, presenter } = context;
+  const { presenter } = context;
   const id = randomUUID();
   const progress = (): PromptProgress => {
     const view = promptViews(presenter.state, name, Date.now()).find((one) => one.id === id);
     return promptProgress(name, view);
   };
-  const isCancelled = await withProgress(`Bowline: prompt for ${name}`, async (signal, say) => {
-    await client.request({ kind: 'prompt', name, id, text });
-    await untilSettled(context, signal, () => {
-      const now = progress();
-      if (now.kind === 'open') say(now.message);
-      return now.kind !== 'open';
-    });
-    if (!signal.aborted || progress().kind !== 'open') return false;
-    await client.request({ kind: 'cancel prompt', name, id });
-    return true;
+  const end = await follow(context, {
+    title: `Bowline: prompt for ${name}`,
+    request: { kind: 'prompt', name, id, text },
+    cancel: { kind: 'cancel prompt', name, id },
+    progress,
   });
   const outcome = progress();
   if (outcome.kind === 'received') vscode.window.setStatusBarMessage(`$(check) ${name} received the prompt`, 8_000);
-  if ((outcome.kind === 'unknown' || outcome.kind === 'failed') && !isCancelled) {
+  if ((outcome.kind === 'unknown' || outcome.kind === 'failed') && end !== 'cancelled') {
     const attach = 'Attach';
     void vscode.window.showWarningMessage(outcome.sentence, attach).then((chosen) => {
       if (chosen === attach) void vscode.commands.executeCommand('bowline.attach', { agent: name });

@@ -41,7 +41,7 @@ export type HandsStatus =
   | { readonly kind: 'ready'; readonly transport: 'pty' | 'pipes'; readonly fallback?: string }
   | { readonly kind: 'away'; readonly sentence: string };
 
-/** A launch or an end that tmux did not answer for is tried again after this. */
+/** What tmux did not answer for is tried again after this. */
 const againAfterMs = 2_000;
 
 /** Why a task ends that is wanted by nobody any more. For any other reason it stays wanted, and other hands go on with it. */
@@ -50,9 +50,6 @@ const calledOff = new BowlineError('cancelled', 'called off');
 interface RunningTask {
   readonly abort: AbortController;
 }
-
-/** A prompt whose agent tmux does not answer for is tried again after this. */
-const promptAgainAfterMs = 2_000;
 
 /**
  * Runs effects on tmux and processes, and tells what it sees there. Each task is safe to run twice: it looks first for
@@ -192,7 +189,7 @@ export class Hands extends DisposableObject {
         .run<PromptStep>(() => this.stepPrompt(task, signal))
         .catch((error: unknown): PromptStep => {
           this.options.log.warn('a prompt cannot be sent now', { agent: task.name, reason: messageOf(error) });
-          return { kind: 'again', afterMs: promptAgainAfterMs };
+          return { kind: 'again', afterMs: againAfterMs };
         });
       if (step.kind === 'done') return;
       await delay(step.afterMs, signal).catch(() => undefined);
@@ -202,10 +199,9 @@ export class Hands extends DisposableObject {
   private async stepPrompt(task: Extract<HandsTask, { kind: 'prompt' }>, signal: AbortSignal): Promise<PromptStep> {
     const { name, launchId, promptId } = task;
     if (signal.aborted) return { kind: 'done' };
-    await this.tmux.connect();
-    const pane = (await this.tmux.listPanes()).find((one) => one.launchId === launchId);
+    const pane = await this.livePaneOf(launchId);
     // Whether it has ended, the observer tells.
-    if (pane === undefined || pane.dead) return { kind: 'again', afterMs: promptAgainAfterMs };
+    if (pane === undefined) return { kind: 'again', afterMs: againAfterMs };
     const state = (): PromptState | undefined => {
       return this.options.fleet().agents[name]?.prompts?.find(({ id }) => id === promptId)?.state;
     };
@@ -304,11 +300,10 @@ export class Hands extends DisposableObject {
   }
 
   private async type(task: Extract<HandsTask, { kind: 'type' }>, signal: AbortSignal): Promise<void> {
-    await this.tmux.connect();
-    const pane = (await this.tmux.listPanes()).find(({ launchId }) => launchId === task.launchId);
+    const pane = await this.livePaneOf(task.launchId);
     const stillWanted = (): boolean => !signal.aborted && this.isIdle(task.name, task.launchId);
     const outcome =
-      pane === undefined || pane.dead
+      pane === undefined
         ? ({ kind: 'put off', reason: 'the agent is not running' } as const)
         : await typeLine(this.tmux, pane, task.text, { now: this.now, stillWanted, attempt: task.attemptId });
     // Whoever called it off knows; it may be wanted again by now.
@@ -320,6 +315,12 @@ export class Hands extends DisposableObject {
         ? { ...subject, kind: 'rung acted' }
         : { ...subject, kind: 'rung ended', outcome: 'put off', detail: outcome.reason },
     ]);
+  }
+
+  /** The pane in which this launch lives; undefined: it lives in none. */
+  private async livePaneOf(launchId: string): Promise<PaneInfo | undefined> {
+    await this.tmux.connect();
+    return (await this.tmux.listPanes()).find((pane) => pane.launchId === launchId && !pane.dead);
   }
 
   private isIdle(name: string, launchId: string): boolean {
