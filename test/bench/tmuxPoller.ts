@@ -1,8 +1,8 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { build } from 'esbuild';
 import { processorTime } from './processorTime.ts';
+import { bundlePrograms } from '../harness/bundle.ts';
 
 const run = promisify(execFile);
 
@@ -26,15 +26,12 @@ export class TmuxPoller {
       await tmux('new-session', '-d', '-s', `agent-${index}`, '--', 'sleep', '86400');
     }
     const { stdout } = await tmux('display-message', '-p', '#{pid}');
-    const file = path.join(options.directory, 'poller.js');
-    await build({
-      entryPoints: [path.join(__dirname, '../harness/tmuxPollerMain.ts')],
-      outfile: file,
-      bundle: true,
-      platform: 'node',
-      format: 'cjs',
-      logLevel: 'error',
+    const { directory } = options;
+    await bundlePrograms({
+      entryPoints: { poller: path.join(__dirname, '../harness/tmuxPollerMain.ts') },
+      directory,
     });
+    const file = path.join(directory, 'poller.js');
     const poller = spawn(process.execPath, [file, 'tmux', socket], { cwd: options.directory, stdio: 'ignore' });
     return new TmuxPoller(poller, Number(stdout));
   }

@@ -1,24 +1,22 @@
-import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { silentLog } from '../../src/base/log.ts';
-import { readScreen } from '../../src/core/claude/screen.ts';
 import { type AgentRow, select } from '../../src/core/fleet/select.ts';
 import type { Agent, FleetState } from '../../src/core/fleet/state.ts';
 import { ensureHolder } from '../../src/node/gatewayLauncher.ts';
 import { type StatePaths, statePaths } from '../../src/node/statePaths.ts';
 import type { Command } from '../../src/protocol/commands.ts';
-import { type Endpoint, holderFileSchema } from '../../src/protocol/endpointFile.ts';
+import type { Endpoint } from '../../src/protocol/endpointFile.ts';
+import { AgentTerminals } from './agentTerminals.ts';
 import { claudeBinary, claudeEnvironment, type ClaudeVersion, prepareClaudeHome, scriptedApiKey } from './claude.ts';
+import { closePort } from './gatewayProcesses.ts';
 import { endProcesses } from './processes.mjs';
 import { createRigWindow, holderOptions, type RigWindow } from './rigWindow.ts';
 import { type ScriptedModel, startScriptedModel } from './scriptedModel.ts';
 import { waitFor } from './waitFor.ts';
 import type { WindowProcess, WindowProgram } from './windowProcess.ts';
 
-const run = promisify(execFile);
 const repository = path.resolve(__dirname, '../..');
 
 /** How patient the rig is, in milliseconds: a claude takes seconds to start, more on a busy machine. */
@@ -45,6 +43,8 @@ export interface FleetRigOptions {
  * hands, and a scripted model, in one private directory.
  */
 export class FleetRig {
+  private readonly terminals: AgentTerminals;
+
   private constructor(
     /** Holds state, home and the agents' directories. */
     readonly root: string,
@@ -52,7 +52,9 @@ export class FleetRig {
     readonly model: ScriptedModel,
     private readonly options: FleetRigOptions,
     private window: RigWindow,
-  ) {}
+  ) {
+    this.terminals = new AgentTerminals(paths.fleetSocket, { inputMs: patience, echoMs: patience });
+  }
 
   static async open(options: FleetRigOptions): Promise<FleetRig> {
     // Short, because Unix sockets lie in it.
@@ -105,20 +107,8 @@ export class FleetRig {
    * Ends holder and gateway, and the loop that would start them again, with kill -9, and keeps the port closed: nothing
    * can be started until `open` is called.
    */
-  async closePort(): Promise<{ open(): Promise<void> }> {
-    const { versions } = this.paths;
-    const holder = holderFileSchema.parse(JSON.parse(await readFile(this.paths.holder, 'utf8')));
-    const { stdout: loop } = await run('ps', ['-o', 'ppid=', '-p', String(holder.pid)]);
-    await rename(versions, `${versions}.aside`);
-    await writeFile(versions, '');
-    for (const pid of [Number(loop), holder.pid, holder.child?.pid])
-      if (pid !== undefined) process.kill(pid, 'SIGKILL');
-    return {
-      open: async () => {
-        await rm(versions);
-        await rename(`${versions}.aside`, versions);
-      },
-    };
+  closePort(): Promise<{ open(): Promise<void> }> {
+    return closePort(this.paths);
   }
 
   /** Starts one more window, in a process of its own that ends with the rig. Its log is `<name>.jsonl` in the root. */
@@ -193,12 +183,8 @@ export class FleetRig {
   }
 
   /** Types a prompt as a person at the terminal would. */
-  async prompt(name: string, text: string): Promise<void> {
-    await this.tmux('send-keys', '-t', `=${name}:`, '-l', text);
-    await waitFor(`the text in the input line of ${name}`, async () => (await this.screen(name)).includes(text), {
-      timeoutMs: patience,
-    });
-    await this.tmux('send-keys', '-t', `=${name}:`, 'Enter');
+  prompt(name: string, text: string): Promise<void> {
+    return this.terminals.prompt(name, text);
   }
 
   /** A prompt, and the end of its turn as the hooks tell it. */
@@ -210,26 +196,17 @@ export class FleetRig {
     });
   }
 
-  /** Waits for an empty input line: the hook that ends a turn runs while the screen still shows it. */
-  async untilInput(name: string): Promise<void> {
-    await waitFor(
-      `the input line of ${name}`,
-      async () => {
-        const screen = await this.tmux('capture-pane', '-e', '-p', '-t', `=${name}:`);
-        const reading = readScreen(screen.split('\n'));
-        return reading.kind === 'input' && reading.text === '';
-      },
-      { timeoutMs: patience },
-    );
+  /** Waits for an empty input line. */
+  untilInput(name: string): Promise<void> {
+    return this.terminals.untilInput(name);
   }
 
   screen(name: string): Promise<string> {
-    return this.tmux('capture-pane', '-p', '-t', `=${name}:`);
+    return this.terminals.screen(name);
   }
 
-  async tmux(...args: readonly string[]): Promise<string> {
-    const { stdout } = await run('tmux', ['-S', this.paths.fleetSocket, ...args]);
-    return stdout;
+  tmux(...args: readonly string[]): Promise<string> {
+    return this.terminals.tmux(...args);
   }
 
   /** Ends the window, the fleet and every process of this directory, and removes it. */

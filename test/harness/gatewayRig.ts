@@ -3,10 +3,11 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { build, type Plugin } from 'esbuild';
+import type { Plugin } from 'esbuild';
 import { readEndpointFile } from '../../src/node/endpointFile.ts';
 import { type StatePaths } from '../../src/node/statePaths.ts';
 import type { Endpoint } from '../../src/protocol/endpointFile.ts';
+import { bundlePrograms } from './bundle.ts';
 import { HolderRig, kill } from './holderRig.ts';
 import { waitFor } from './waitFor.ts';
 
@@ -26,15 +27,9 @@ export interface Cut {
 /** Bundles the programs as the build does; a `cut` changes one place of the source, and fails if that is not there. */
 export async function bundleGatewayPrograms(cut?: Cut): Promise<GatewayPrograms> {
   const directory = mkdtempSync(join(tmpdir(), 'bowline-programs-'));
-  await build({
+  await bundlePrograms({
     entryPoints: { holder: 'src/holder/main.ts', gateway: 'src/gateway/main.ts', hook: 'src/hook/main.ts' },
-    outdir: directory,
-    bundle: true,
-    platform: 'node',
-    target: 'node20',
-    format: 'cjs',
-    logLevel: 'error',
-    define: { 'process.env.WS_NO_BUFFER_UTIL': '"1"', 'process.env.WS_NO_UTF_8_VALIDATE': '"1"' },
+    directory,
     plugins: cut === undefined ? [] : [cutting(cut)],
   });
   return {

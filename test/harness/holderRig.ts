@@ -4,12 +4,12 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { build } from 'esbuild';
 import * as z from 'zod';
 import { readJsonFile } from '../../src/node/files.ts';
 import { installPrograms } from '../../src/node/programs.ts';
 import { type StatePaths, statePaths } from '../../src/node/statePaths.ts';
 import { type HolderFile, holderFileSchema } from '../../src/protocol/endpointFile.ts';
+import { bundlePrograms } from './bundle.ts';
 import type { FakeAnswer } from './holderFakeGateway.ts';
 import { waitFor } from './waitFor.ts';
 
@@ -33,14 +33,9 @@ export interface HolderPrograms {
 /** Bundles src/holder as holder.js and the fake gateway as gateway.js, as the build does; hook.js prints its arguments. */
 export async function bundleHolderPrograms(): Promise<HolderPrograms> {
   const directory = mkdtempSync(join(tmpdir(), 'bowline-programs-'));
-  await build({
+  await bundlePrograms({
     entryPoints: { holder: 'src/holder/main.ts', gateway: 'test/harness/holderFakeGateway.ts' },
-    outdir: directory,
-    bundle: true,
-    platform: 'node',
-    target: 'node20',
-    format: 'cjs',
-    logLevel: 'error',
+    directory,
   });
   await writeFile(
     join(directory, 'hook.js'),

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { build } from 'esbuild';
 import type * as z from 'zod';
+import { bundlePrograms } from './bundle.ts';
 import type { windowArgumentsSchema } from './rigWindow.ts';
 
 /** A window in a process of its own. */
@@ -23,17 +23,7 @@ export interface WindowProgram {
 /** Bundles the program: windows must start faster than one is killed. */
 export async function bundleWindowProgram(): Promise<WindowProgram> {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'bowline-window-'));
-  await build({
-    entryPoints: [path.join(__dirname, 'windowMain.ts')],
-    outdir: directory,
-    bundle: true,
-    platform: 'node',
-    target: 'node20',
-    format: 'cjs',
-    logLevel: 'error',
-    external: ['node-pty'],
-    define: { 'process.env.WS_NO_BUFFER_UTIL': '"1"', 'process.env.WS_NO_UTF_8_VALIDATE': '"1"' },
-  });
+  await bundlePrograms({ entryPoints: { windowMain: path.join(__dirname, 'windowMain.ts') }, directory });
   return {
     start: (options) => {
       const child = spawn(process.execPath, [path.join(directory, 'windowMain.js'), JSON.stringify(options)], {

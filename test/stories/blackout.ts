@@ -1,5 +1,4 @@
 import { deepStrictEqual, ok } from 'node:assert/strict';
-import { rename, rm, writeFile } from 'node:fs/promises';
 import { delay } from '../../src/base/async.ts';
 import { type ClaudeVersion, claudeVersions } from '../harness/claude.ts';
 import { waitFor } from '../harness/waitFor.ts';
@@ -72,12 +71,8 @@ async function gatewayKilled(window: FleetWindow, report: StoryReport): Promise<
 /** Holder and gateway die and the port is closed for 60 s: the clients' own retries run out. */
 async function portClosed(window: FleetWindow, version: ClaudeVersion, report: StoryReport): Promise<void> {
   const before = await fingerprints(window);
-  const { loop, holder, gateway } = await window.gatewayProcesses();
-  // Nothing can be started while the programs are not where they belong.
-  const aside = `${window.paths.versions}.aside`;
-  await rename(window.paths.versions, aside);
-  await writeFile(window.paths.versions, '');
-  for (const pid of [loop, holder, gateway]) process.kill(pid, 'SIGKILL');
+  const { gateway } = await window.gatewayProcesses();
+  const port = await window.closePort();
   const closedAt = performance.now();
   await window.waitForStatus(/gateway down/, { timeoutMs: 10_000 });
   if (version === '2.1.332') {
@@ -86,8 +81,7 @@ async function portClosed(window: FleetWindow, version: ClaudeVersion, report: S
   }
   await window.picture('port-closed');
   await delay(times.portClosed - (performance.now() - closedAt));
-  await rm(window.paths.versions);
-  await rename(aside, window.paths.versions);
+  await port.open();
   await waitFor('a new gateway', async () => (await window.gatewayProcesses()).gateway !== gateway, {
     timeoutMs: 15_000,
   });

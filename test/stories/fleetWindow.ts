@@ -1,23 +1,19 @@
-import { execFile } from 'node:child_process';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
 
 import * as z from 'zod';
-import { readScreen } from '../../src/core/claude/screen.ts';
 import type { Agent } from '../../src/core/fleet/state.ts';
-import { holderFileSchema } from '../../src/protocol/endpointFile.ts';
 import { statePaths } from '../../src/node/statePaths.ts';
 import { agentSchema } from '../../src/protocol/fleetState.ts';
+import { AgentTerminals } from '../harness/agentTerminals.ts';
 import type { ClaudeVersion } from '../harness/claude.ts';
+import { closePort, gatewayProcesses } from '../harness/gatewayProcesses.ts';
 import { waitFor } from '../harness/waitFor.ts';
 import { type DemoExtension, type DemoFleet, prepareDemoFleet } from '../host/demoFleet.ts';
 import { type HostServer, startServer } from '../host/server.ts';
 import { type Browser, launchBrowser, type Page } from '../host/workbench.ts';
 import { EditorWindow } from './editorWindow.ts';
 import { lastLook } from './lastLook.ts';
-
-const run = promisify(execFile);
 
 /** How a story tells what it does, and where it leaves pictures. */
 export interface StoryReport {
@@ -37,11 +33,14 @@ export class FleetWindow {
   /** The first one is what a story with one window means. */
   private windows: readonly EditorWindow[] = [];
   private pictureCount = 0;
+  private readonly terminals: AgentTerminals;
 
   private constructor(
     readonly fleet: DemoFleet,
     private readonly report: StoryReport,
-  ) {}
+  ) {
+    this.terminals = new AgentTerminals(this.paths.fleetSocket, { inputMs: 30_000, echoMs: 10_000 });
+  }
 
   get editor(): EditorWindow {
     const [window] = this.windows;
@@ -184,34 +183,23 @@ export class FleetWindow {
   }
 
   /** tmux as the person at a terminal has it. */
-  async tmux(...args: string[]): Promise<string> {
-    const { stdout } = await run('tmux', ['-S', this.paths.fleetSocket, ...args]);
-    return stdout;
+  tmux(...args: readonly string[]): Promise<string> {
+    return this.terminals.tmux(...args);
   }
 
   /** What stands on an agent's screen. */
   screen(name: string): Promise<string> {
-    return this.tmux('capture-pane', '-p', '-t', `=${name}:`);
+    return this.terminals.screen(name);
   }
 
-  /** Waits for an empty input line: the hook that ends a turn runs while the screen still shows it. */
-  async waitForInput(name: string): Promise<void> {
-    await waitFor(
-      `the input line of ${name}`,
-      async () => {
-        const screen = await this.tmux('capture-pane', '-e', '-p', '-t', `=${name}:`);
-        const reading = readScreen(screen.split('\n'));
-        return reading.kind === 'input' && reading.text === '';
-      },
-      { timeoutMs: 30_000 },
-    );
+  /** Waits for an empty input line. */
+  waitForInput(name: string): Promise<void> {
+    return this.terminals.untilInput(name);
   }
 
-  /** Types a prompt into an agent as a person would: text, a look at the input line, Enter. */
-  async prompt(name: string, text: string): Promise<void> {
-    await this.tmux('send-keys', '-t', `=${name}:`, '-l', text);
-    await waitFor(`${text} in the input line of ${name}`, async () => (await this.screen(name)).includes(text));
-    await this.tmux('send-keys', '-t', `=${name}:`, 'Enter');
+  /** Types a prompt into an agent as a person would. */
+  prompt(name: string, text: string): Promise<void> {
+    return this.terminals.prompt(name, text);
   }
 
   /** Asks an agent for a tool call and resolves with the tool's answer, as the model got it. */
@@ -229,9 +217,13 @@ export class FleetWindow {
 
   /** Pids of the supervising loop, the holder and the gateway. */
   async gatewayProcesses(): Promise<{ readonly loop: number; readonly holder: number; readonly gateway: number }> {
-    const holder = holderFileSchema.parse(JSON.parse(await readFile(this.paths.holder, 'utf8')));
-    if (holder.child === undefined) throw new Error('the holder runs no gateway');
-    const { stdout } = await run('ps', ['-o', 'ppid=', '-p', String(holder.pid)]);
-    return { loop: Number(stdout), holder: holder.pid, gateway: holder.child.pid };
+    const { gateway, ...others } = await gatewayProcesses(this.paths);
+    if (gateway === undefined) throw new Error('the holder runs no gateway');
+    return { ...others, gateway };
+  }
+
+  /** Closes the port of the fleet; nothing can open it until `open` is called. */
+  closePort(): Promise<{ open(): Promise<void> }> {
+    return closePort(this.paths);
   }
 }

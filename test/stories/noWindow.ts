@@ -1,5 +1,4 @@
 import { deepStrictEqual, ok } from 'node:assert/strict';
-import { rename, rm, writeFile } from 'node:fs/promises';
 import { delay } from '../../src/base/async.ts';
 import { silentLog } from '../../src/base/log.ts';
 import { bindingTimes } from '../../src/core/binding/times.ts';
@@ -18,7 +17,9 @@ export const noWindow: Story = {
       const before = await lives(window);
       await window.closeEditor();
       // On a busy machine a client's last retry comes late; after it nothing comes by itself.
-      await closePortFor(window, 2 * bindingTimes.givesUpAfter);
+      const port = await window.closePort();
+      await delay(2 * bindingTimes.givesUpAfter);
+      await port.open();
       const { paths } = window;
       await ensureHolder({ paths, install: () => Promise.resolve(), log: silentLog });
       await window.waitForBindings('unbound', { timeoutMs: 15_000 });
@@ -33,18 +34,6 @@ export const noWindow: Story = {
       await window.picture('morning');
     }),
 };
-
-/** Holder and gateway die; nothing can be started while the programs are not where they belong. */
-async function closePortFor(window: FleetWindow, milliseconds: number): Promise<void> {
-  const { versions } = window.paths;
-  const { loop, holder, gateway } = await window.gatewayProcesses();
-  await rename(versions, `${versions}.aside`);
-  await writeFile(versions, '');
-  for (const pid of [loop, holder, gateway]) process.kill(pid, 'SIGKILL');
-  await delay(milliseconds);
-  await rm(versions);
-  await rename(`${versions}.aside`, versions);
-}
 
 async function lives(window: FleetWindow): Promise<unknown> {
   const agents = await window.agents();
