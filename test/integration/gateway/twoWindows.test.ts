@@ -147,6 +147,8 @@ describe('two windows', function () {
     await running('ada', 1);
     await writeFile(path.join(rig.root, 'lingers'), '');
     const [first] = knownLaunchIds(rig.agent('ada'));
+    // Before that it has no trap, and ends at once.
+    await waitFor('the stand-in to be up', async () => (await noted('starts')).includes(first ?? ''), patience);
     const hung = await acting();
     await rig.request({ kind: 'restart', name: 'ada', mode: 'resume', guard: 'bypass' });
     // It waits for the former process to end, and would start the new one then.
