@@ -8,7 +8,8 @@ import { json } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import * as z from 'zod';
+import * as z from 'zod/mini';
+import { isSameProcess, processIdentity } from '../../src/node/processIdentity.ts';
 import { waitFor } from '../harness/waitFor.ts';
 
 const run = promisify(execFile);
@@ -62,12 +63,17 @@ export class HandLaunches {
     const variables = Object.entries(environment).flatMap(([variable, value]) => ['-e', `${variable}=${value}`]);
     this.listedAt = undefined;
     const started = performance.now();
-    await this.tmux(
-      ...['new-session', '-d', '-s', name, '-c', workingDirectory, ...variables],
+    const pid = await this.tmux(
+      ...['new-session', '-d', '-P', '-F', '#{pane_pid}', '-s', name, '-c', workingDirectory, ...variables],
       ...['--', claude, `--mcp-config=${this.mcpConfiguration}`, '--permission-mode=default'],
     );
     const listed = await waitFor('tools/list', () => this.listedAt, { timeoutMs: 60_000 });
+    const identity = await processIdentity(Number(pid));
     await this.tmux('kill-session', '-t', `=${name}`);
+    // Its end takes processor time, which is not to be counted to the launch that comes next.
+    if (identity !== undefined) {
+      await waitFor('the end of claude', async () => (await isSameProcess(identity)) === 'gone', { timeoutMs: 60_000 });
+    }
     return listed - started;
   }
 
@@ -81,13 +87,13 @@ export class HandLaunches {
     return path.join(this.options.directory, 'mcp.json');
   }
 
-  private async tmux(...args: readonly string[]): Promise<void> {
+  /** What tmux prints. */
+  private async tmux(...args: readonly string[]): Promise<string> {
     const { directory, tmuxConfiguration } = this.options;
     const env = { PATH: process.env['PATH'], TMPDIR: directory, LANG: 'C.UTF-8' };
-    await run('tmux', ['-f', tmuxConfiguration, '-S', path.join(directory, 'hand.sock'), ...args], {
-      cwd: directory,
-      env,
-    });
+    const socket = path.join(directory, 'hand.sock');
+    const { stdout } = await run('tmux', ['-f', tmuxConfiguration, '-S', socket, ...args], { cwd: directory, env });
+    return stdout;
   }
 
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
