@@ -26,6 +26,7 @@ function importRule(folder) {
       .filter((name) => !allowed.includes(name))
       .map((name) => ({ regex: `^${name}(/|$)`, message: `${folder} may not import ${name}` })),
     ...(allowed.includes('node:*') ? [] : [{ regex: '^node:', message: `${folder} touches no Node API` }]),
+    { regex: '^zod$', message: 'zod/mini: the whole of zod costs every hook and window 30 ms at its start' },
     { regex: '^(\\.\\./)+test/', message: 'src never imports tests' },
   ];
   return {

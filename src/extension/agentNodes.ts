@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 
 /** A row of the Agents view, as commands get it: names only, so that no row holds stale facts. */
 export type AgentNode =
@@ -12,8 +12,11 @@ export interface CommandTarget {
 }
 
 const targetSchema = z.union([
-  z.string().transform((agent) => ({ agent })),
-  z.object({ agent: z.string().exactOptional(), server: z.string().exactOptional() }),
+  z.pipe(
+    z.string(),
+    z.transform((agent: string) => ({ agent })),
+  ),
+  z.object({ agent: z.exactOptional(z.string()), server: z.exactOptional(z.string()) }),
 ]);
 
 /** Reads a command's first argument: a name, a row of the view, or nothing. Anything else counts as nothing. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { messageOf } from '../base/errors.ts';
 import { DisposableStore } from '../base/lifecycle.ts';
 import type { Connection, FleetView } from '../core/fleet/select.ts';

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { FleetSettings } from '../core/fleet/state.ts';
 
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;

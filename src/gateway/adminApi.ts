@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { BowlineError, type ErrorCode, messageOf } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { promptViews } from '../core/fleet/promptView.ts';
 import { type AgentRow, select } from '../core/fleet/select.ts';
 import { type Command, commandSchema } from '../protocol/commands.ts';
+import { firstIssue, inEnglish } from '../protocol/issues.ts';
 import { promptIdSchema } from '../protocol/schema.ts';
 import type { Commands } from './commands.ts';
 import type { EventStreams } from './eventStreams.ts';
@@ -46,15 +47,18 @@ const statuses: Readonly<Partial<Record<ErrorCode, number>>> = {
 };
 
 const restartSchema = z.object({
-  mode: z.enum(['resume', 'fresh']).default('resume'),
-  bypassGuard: z.boolean().default(false),
-  reason: z.string().max(1_000).exactOptional(),
+  mode: z._default(z.enum(['resume', 'fresh']), 'resume'),
+  bypassGuard: z._default(z.boolean(), false),
+  reason: z.exactOptional(z.string().check(z.maxLength(1_000))),
 });
-const takeoverSchema = z.object({ version: z.string().max(200) });
-const promptSchema = z.object({ text: z.string(), id: promptIdSchema.exactOptional() });
+const takeoverSchema = z.object({ version: z.string().check(z.maxLength(200)) });
+const promptSchema = z.object({ text: z.string(), id: z.exactOptional(promptIdSchema) });
 const promptNameSchema = z.object({ id: promptIdSchema });
-const saveSchema = z.object({ mode: z.enum(['resume', 'fresh']).default('fresh'), id: promptIdSchema.exactOptional() });
-const reconnectSchema = z.object({ server: z.string().max(100) });
+const saveSchema = z.object({
+  mode: z._default(z.enum(['resume', 'fresh']), 'fresh'),
+  id: z.exactOptional(promptIdSchema),
+});
+const reconnectSchema = z.object({ server: z.string().check(z.maxLength(100)) });
 
 /** The command that `POST /agents/<name>/<action>` asks for. */
 type Action = (name: string, body: () => Promise<object>) => Command | Promise<Command>;
@@ -238,12 +242,10 @@ async function bodyOf(request: IncomingMessage): Promise<object> {
   throw new BowlineError('bad-request', 'The body is not a JSON object.');
 }
 
-function readAs<T>(schema: z.ZodType<T>, value: unknown): T {
-  const parsed = schema.safeParse(value);
+function readAs<T>(schema: z.ZodMiniType<T>, value: unknown): T {
+  const parsed = schema.safeParse(value, inEnglish);
   if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  const where = issue === undefined ? '' : `${issue.path.join('.') || 'body'}: ${issue.message}`;
-  throw new BowlineError('bad-request', `The request is not understood (${where}).`);
+  throw new BowlineError('bad-request', `The request is not understood (${firstIssue(parsed.error, 'body')}).`);
 }
 
 function refuseMethod(response: ServerResponse, allow: string): void {

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { Sequencer } from '../base/async.ts';
 import { ensurePrivateDirectory, readJsonFile, writeFileAtomic } from '../node/files.ts';
 import type { StatePaths } from '../node/statePaths.ts';

@@ -1,7 +1,7 @@
 import { type IncomingMessage, request as httpRequest, type Server, type ServerResponse } from 'node:http';
 import { type Socket, Server as SocketServer } from 'node:net';
 import type { Duplex } from 'node:stream';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { delay } from '../base/async.ts';
 import { BowlineError } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Log } from '../base/log.ts';
 import { agentNamePattern } from '../core/fleet/names.ts';
 import { ensurePrivateDirectory, readJsonFile, readTextFile, writeFileAtomic } from '../node/files.ts';

@@ -6,6 +6,7 @@ import { DisposableObject, toDisposable } from '../base/lifecycle.ts';
 import type { Log } from '../base/log.ts';
 import { readSpool } from '../node/hookSpool.ts';
 import { hookReportSchema } from '../protocol/hookReport.ts';
+import { inEnglish } from '../protocol/issues.ts';
 import type { StatePaths } from '../node/statePaths.ts';
 import { hookEvent } from './hookIntake.ts';
 import type { FleetPort } from './ports.ts';
@@ -76,7 +77,7 @@ export class SpoolDrain extends DisposableObject {
 
   private async takeAll(): Promise<void> {
     const { fleet, paths, log } = this.options;
-    const spooled = await readSpool(paths, { parse: (value) => hookReportSchema.parse(value), log });
+    const spooled = await readSpool(paths, { parse: (value) => hookReportSchema.parse(value, inEnglish), log });
     if (spooled.length === 0) return;
     await Promise.all(spooled.map(({ agent, report }) => fleet.reportDurably(hookEvent(agent, report))));
     await Promise.all(spooled.map(({ path }) => rm(path, { force: true })));

@@ -1,5 +1,5 @@
 import { copyFile, link, readdir, rename, rm } from 'node:fs/promises';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { BowlineError, messageOf } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { agentNamePattern } from '../core/fleet/names.ts';
@@ -128,7 +128,7 @@ function refuseNewer(path: string, value: unknown): void {
 const looseSchema = z.object({
   settings: z.unknown(),
   agents: z.record(z.string(), z.unknown()),
-  audit: z.array(z.unknown()).catch([]),
+  audit: z.catch(z.array(z.unknown()), []),
 });
 
 /** Takes agents, settings and audit records that are whole; drops the rest, counted. Undefined: no agent can be told. */

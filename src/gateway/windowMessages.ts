@@ -1,5 +1,6 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { type HandsFact, handsFactSchema } from '../protocol/fleetEvent.ts';
+import { firstIssue, inEnglish } from '../protocol/issues.ts';
 import { type WindowMessage, windowMessageSchema } from '../protocol/stream.ts';
 
 /** What a window sent. `dropped`: parts that were left out, each with its place and reason. */
@@ -22,11 +23,11 @@ export function readWindowMessage(text: string | undefined): WindowReading {
     return { kind: 'damaged', reason: 'a message is not JSON', dropped: [] };
   }
   if (value === undefined) return { kind: 'damaged', reason: 'a message is not text', dropped: [] };
-  const parsed = windowMessageSchema.safeParse(value);
+  const parsed = windowMessageSchema.safeParse(value, inEnglish);
   if (parsed.success) return { kind: 'ok', message: parsed.data, dropped: [] };
   const report = reportSchema.safeParse(value);
   if (report.success) return readFacts(report.data.facts);
-  const reason = `not understood: ${firstIssue(parsed.error)}`;
+  const reason = `not understood: ${firstIssue(parsed.error, 'message')}`;
   const request = requestSchema.safeParse(value);
   return request.success
     ? { kind: 'answerable', id: request.data.id, reason, dropped: [] }
@@ -38,14 +39,9 @@ function readFacts(items: readonly unknown[]): WindowReading {
   const facts: HandsFact[] = [];
   const dropped: string[] = [];
   for (const [index, item] of items.entries()) {
-    const fact = handsFactSchema.safeParse(item);
+    const fact = handsFactSchema.safeParse(item, inEnglish);
     if (fact.success) facts.push(fact.data);
-    else dropped.push(`fact ${index}: ${firstIssue(fact.error)}`);
+    else dropped.push(`fact ${index}: ${firstIssue(fact.error, 'message')}`);
   }
   return { kind: 'ok', message: { kind: 'hands report', facts }, dropped };
-}
-
-function firstIssue(error: z.ZodError): string {
-  const issue = error.issues[0];
-  return issue === undefined ? 'wrong shape' : `${issue.path.join('.') || 'message'}: ${issue.message}`;
 }

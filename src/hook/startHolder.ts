@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { readJsonFile, writeFileAtomic } from '../node/files.ts';
 import { holderEnvironment, liveHolder } from '../node/gatewayLauncher.ts';
 import { isSameProcess, processIdentity } from '../node/processIdentity.ts';
 import type { StatePaths } from '../node/statePaths.ts';
 
-const launcherSchema = z.object({ pid: z.int().positive(), startTime: z.string() });
+const launcherSchema = z.object({ pid: z.int().check(z.positive()), startTime: z.string() });
 
 /**
  * Starts the holder where none runs: agents must not stay without their tools because no window is open. The launcher's

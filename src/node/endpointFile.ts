@@ -1,7 +1,8 @@
 import { open } from 'node:fs/promises';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { messageOf } from '../base/errors.ts';
 import { type Endpoint, endpointProtocol, endpointSchema } from '../protocol/endpointFile.ts';
+import { allIssues, inEnglish } from '../protocol/issues.ts';
 import { isErrorWithCode, writeFileAtomic } from './files.ts';
 import type { StatePaths } from './statePaths.ts';
 
@@ -13,7 +14,7 @@ export type EndpointReading =
 
 /** Publishes the gateway. Call it only once the gateway answers on `endpoint.port`. */
 export async function writeEndpointFile(paths: StatePaths, endpoint: Endpoint): Promise<void> {
-  await writeFileAtomic(paths.endpoint, `${JSON.stringify(endpointSchema.parse(endpoint), undefined, 2)}\n`);
+  await writeFileAtomic(paths.endpoint, `${JSON.stringify(endpointSchema.parse(endpoint, inEnglish), undefined, 2)}\n`);
 }
 
 /**
@@ -46,9 +47,9 @@ export async function readEndpointFile(paths: StatePaths): Promise<EndpointReadi
   if (version.success && version.data.protocol !== endpointProtocol) {
     return unusable(`protocol ${version.data.protocol} instead of ${endpointProtocol}`);
   }
-  const parsed = endpointSchema.safeParse(value);
+  const parsed = endpointSchema.safeParse(value, inEnglish);
   if (parsed.success) return { kind: 'ok', endpoint: parsed.data };
-  return unusable(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '));
+  return unusable(allIssues(parsed.error, 'root'));
 }
 
 function unusable(reason: string): EndpointReading {

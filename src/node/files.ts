@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { lstat, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { z } from 'zod';
+import * as z from 'zod/mini';
 import { BowlineError, messageOf } from '../base/errors.ts';
+import { firstIssue, inEnglish } from '../protocol/issues.ts';
 
 /** What {@link readJsonFile} found. A damaged file is left in place: its owner decides, see {@link quarantine}. */
 export type JsonFile<T> =
@@ -66,7 +67,7 @@ export async function readTextFile(path: string): Promise<string | undefined> {
  */
 export async function readJsonFile<T>(
   path: string,
-  schema: z.ZodType<T>,
+  schema: z.core.$ZodType<T>,
   inspect?: (value: unknown) => void,
 ): Promise<JsonFile<T>> {
   const text = await readTextFile(path);
@@ -79,11 +80,9 @@ export async function readJsonFile<T>(
     return { kind: 'damaged', reason: text === '' ? 'empty file' : 'not JSON' };
   }
   inspect?.(value);
-  const parsed = schema.safeParse(value);
+  const parsed = z.safeParse(schema, value, inEnglish);
   if (parsed.success) return { kind: 'ok', value: parsed.data };
-  const issue = parsed.error.issues[0];
-  const reason = issue === undefined ? 'wrong shape' : `${issue.path.join('.') || 'root'}: ${issue.message}`;
-  return { kind: 'damaged', reason, value };
+  return { kind: 'damaged', reason: firstIssue(parsed.error, 'root'), value };
 }
 
 /** Moves a damaged file out of the way, never over an earlier one, and resolves with its new path. */

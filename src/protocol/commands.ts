@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { settingsSchema } from './fleetState.ts';
 import { nameSchema, promptIdSchema } from './schema.ts';
 
@@ -12,10 +12,10 @@ export const commandSchema = z.discriminatedUnion('kind', [
   /** Creates the agent and starts it. Errors: name-invalid, name-taken, directory-missing. */
   z.object({
     kind: z.literal('create'),
-    name: z.string().max(1_000),
-    directory: z.string().max(4_096),
-    model: optional(z.string().max(200)),
-    permissionMode: optional(z.string().max(100)),
+    name: z.string().check(z.maxLength(1_000)),
+    directory: z.string().check(z.maxLength(4_096)),
+    model: optional(z.string().check(z.maxLength(200))),
+    permissionMode: optional(z.string().check(z.maxLength(100))),
   }),
   /** Starts an agent that does not run; resumes its conversation where it has one. Errors: already-running. */
   z.object({ kind: z.literal('start'), name: nameSchema }),
@@ -25,7 +25,7 @@ export const commandSchema = z.discriminatedUnion('kind', [
     name: nameSchema,
     mode: z.enum(['resume', 'fresh']),
     guard: z.enum(['enforce', 'bypass']),
-    reason: optional(z.string().max(1_000)),
+    reason: optional(z.string().check(z.maxLength(1_000))),
   }),
   /**
    * Queues a prompt; sent once, however often it is asked for under one id. What becomes of it stands in the agent's
@@ -52,7 +52,7 @@ export const commandSchema = z.discriminatedUnion('kind', [
   /** Probes every endpoint of the agent now. */
   z.object({ kind: z.literal('verify'), name: nameSchema }),
   /** Types `/mcp reconnect` for the endpoint as soon as the agent is idle. Errors: not-running. */
-  z.object({ kind: z.literal('reconnect'), name: nameSchema, server: z.string().max(100) }),
+  z.object({ kind: z.literal('reconnect'), name: nameSchema, server: z.string().check(z.maxLength(100)) }),
   z.object({ kind: z.literal('configure'), settings: settingsSchema }),
 ]);
 

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { HookFact } from '../core/claude/facts.ts';
 import type { FleetEvent } from '../core/fleet/events.ts';
 import {
@@ -33,13 +33,13 @@ const session = z.string();
 /** What a hook told, as the hook program sends it. */
 export const hookFactSchema = z.object({
   event: z.enum(['SessionStart', 'UserPromptSubmit', 'Stop', 'StopFailure', 'SessionEnd', 'Notification', 'other']),
-  sessionId: z.string().min(1).max(200),
-  transcriptPath: optional(z.string().max(4_096)),
+  sessionId: z.string().check(z.minLength(1), z.maxLength(200)),
+  transcriptPath: optional(z.string().check(z.maxLength(4_096))),
   transcriptExists: z.boolean(),
-  source: optional(z.string().max(100)),
+  source: optional(z.string().check(z.maxLength(100))),
   waitingFor: optional(z.enum(['permission', 'input'])),
-  promptDigest: optional(z.string().max(100)),
-  error: optional(z.string().max(200)),
+  promptDigest: optional(z.string().check(z.maxLength(100))),
+  error: optional(z.string().check(z.maxLength(200))),
 });
 
 true satisfies Exactly<typeof hookFactSchema, HookFact>;
@@ -139,7 +139,7 @@ export const fleetEventSchema = z.discriminatedUnion('kind', [
   processEnded,
   screenRead,
   activityObserved,
-  z.object({ at, kind: z.literal('prompt requested'), name, prompt: promptSchema.omit({ state: true }) }),
+  z.object({ at, kind: z.literal('prompt requested'), name, prompt: z.omit(promptSchema, { state: true }) }),
   promptTaken,
   promptWaits,
   promptTyped,
@@ -148,7 +148,7 @@ export const fleetEventSchema = z.discriminatedUnion('kind', [
     at,
     kind: z.literal('save restart requested'),
     name,
-    request: saveRestartSchema.omit({ ended: true, requestedAt: true }),
+    request: z.omit(saveRestartSchema, { ended: true, requestedAt: true }),
   }),
   z.object({
     ...prompt,

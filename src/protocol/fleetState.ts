@@ -1,9 +1,9 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { FleetState } from '../core/fleet/state.ts';
 import { type Exactly, nameSchema, promptIdSchema, textSchema, timeSchema } from './schema.ts';
 
 const optional = z.exactOptional;
-const count = z.int().nonnegative();
+const count = z.int().check(z.nonnegative());
 
 export const epochSchema = z.object({
   id: z.string(),
@@ -14,13 +14,13 @@ export const epochSchema = z.object({
 });
 
 const healingPolicySchema = z.enum(['auto', 'ask', 'off']);
-const environmentSchema = z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.string());
+const environmentSchema = z.record(z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/)), z.string());
 
 export const settingsSchema = z.object({
-  claudePath: z.string().min(1),
+  claudePath: z.string().check(z.minLength(1)),
   environment: environmentSchema,
   healing: healingPolicySchema,
-  tmuxPath: optional(z.string().min(1)),
+  tmuxPath: optional(z.string().check(z.minLength(1))),
   handsWithoutWindow: optional(z.enum(['on', 'off'])),
 });
 
@@ -45,7 +45,7 @@ export const auditSchema = z.object({
 });
 
 export const configurationSchema = z.object({
-  directory: z.string().startsWith('/'),
+  directory: z.string().check(z.startsWith('/')),
   model: optional(z.string()),
   permissionMode: optional(z.string()),
   extraArguments: z.array(z.string()),
@@ -69,7 +69,7 @@ export const activityKindSchema = z.enum(['idle', 'busy', 'waiting for permissio
 export const processSchema = z.object({
   tmuxSession: z.string(),
   pane: z.string(),
-  pid: z.int().positive(),
+  pid: z.int().check(z.positive()),
 });
 
 const runningSchema = z.object({

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { hookFactSchema } from './fleetEvent.ts';
 import { timeSchema } from './schema.ts';
 
@@ -6,9 +6,9 @@ import { timeSchema } from './schema.ts';
 export const hookReportSchema = z.object({
   /** When the hook ran, in milliseconds since the epoch: reports count by occurrence, not by arrival. */
   at: timeSchema,
-  launchId: z.string().min(1).max(200),
+  launchId: z.string().check(z.minLength(1), z.maxLength(200)),
   /** Random. A report that was posted late and spooled comes twice, and counts once. Absent from older hooks. */
-  id: z.exactOptional(z.string().min(1).max(64)),
+  id: z.exactOptional(z.string().check(z.minLength(1), z.maxLength(64))),
   hook: hookFactSchema,
 });
 

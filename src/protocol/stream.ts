@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { commandSchema } from './commands.ts';
 import { fleetEventSchema, handsFactSchema } from './fleetEvent.ts';
 import { fleetStateSchema } from './fleetState.ts';
@@ -54,7 +54,7 @@ export const windowMessageSchema = z.discriminatedUnion('kind', [
     kind: z.literal('hello'),
     protocol: z.int(),
     /** Chosen by the window at its start; names it in the audit and in the lease of the hands. */
-    window: z.string().min(1).max(100),
+    window: z.string().check(z.minLength(1), z.maxLength(100)),
     hands: z.enum(['offered', 'not offered']),
   }),
   z.object({ kind: z.literal('request'), id: z.int(), command: commandSchema }),

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { FleetView } from '../core/fleet/select.ts';
 
 const optional = z.exactOptional;
@@ -24,8 +24,8 @@ export const webviewMessageSchema = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('command'),
     command: z.enum(['attach', 'verify', 'reconnect', 'restart', 'showLog']),
-    agent: optional(z.string().max(100)),
-    server: optional(z.string().max(100)),
+    agent: optional(z.string().check(z.maxLength(100))),
+    server: optional(z.string().check(z.maxLength(100))),
   }),
 ]);
 

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { postReport } from '../../src/hook/post.ts';
 import { readEndpointFile } from '../../src/node/endpointFile.ts';
 import { type StatePaths, statePaths } from '../../src/node/statePaths.ts';

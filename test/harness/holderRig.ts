@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { readJsonFile } from '../../src/node/files.ts';
 import { installPrograms } from '../../src/node/programs.ts';
 import { type StatePaths, statePaths } from '../../src/node/statePaths.ts';
@@ -16,9 +16,9 @@ import { waitFor } from './waitFor.ts';
 const answerSchema = z.object({
   pid: z.number(),
   holder: z.string(),
-  lastExit: z.string().optional(),
-  portTaken: z.string().optional(),
-  started: z.number().optional(),
+  lastExit: z.optional(z.string()),
+  portTaken: z.optional(z.string()),
+  started: z.optional(z.number()),
 });
 
 /** For the slowest machine: what is waited for comes within a second on an idle one. */

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { createVSIX } from '@vscode/vsce';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { repository } from '../host/setup.mjs';
 import { checkPackage, readPackage } from './packageChecks.ts';
 

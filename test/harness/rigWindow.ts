@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Log } from '../../src/base/log.ts';
 import { GatewayClient } from '../../src/extension/gatewayClient.ts';
 import { HandsHost } from '../../src/extension/handsHost.ts';

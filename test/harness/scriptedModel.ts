@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 
 /** One request for a message. Headers, and with them keys, are not kept. */
 export interface ModelRequest {
@@ -33,15 +33,15 @@ export interface ScriptedModel {
 
 const partSchema = z.union([
   z.object({ type: z.literal('text'), text: z.string() }),
-  z.object({ type: z.literal('tool_result'), content: z.unknown().optional(), is_error: z.boolean().optional() }),
-  z.object({ type: z.string().refine((type) => type !== 'text' && type !== 'tool_result') }),
+  z.object({ type: z.literal('tool_result'), content: z.optional(z.unknown()), is_error: z.optional(z.boolean()) }),
+  z.object({ type: z.string().check(z.refine((type) => type !== 'text' && type !== 'tool_result')) }),
 ]);
 
 const messagesSchema = z.object({
   model: z.string(),
-  stream: z.boolean().default(false),
+  stream: z._default(z.boolean(), false),
   messages: z.array(z.object({ role: z.string(), content: z.union([z.string(), z.array(partSchema)]) })),
-  tools: z.array(z.object({ name: z.string() })).default([]),
+  tools: z._default(z.array(z.object({ name: z.string() })), []),
 });
 
 type Part = z.infer<typeof partSchema>;

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import type * as z from 'zod';
+import type * as z from 'zod/mini';
 import { bundlePrograms } from './bundle.ts';
 import type { windowArgumentsSchema } from './rigWindow.ts';
 

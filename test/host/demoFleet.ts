@@ -1,7 +1,7 @@
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import {
   claudeBinary,
   claudeEnvironment,

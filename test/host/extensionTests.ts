@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { format } from 'node:util';
 import type { Page } from 'playwright-core';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { after, startServer, type HostServer } from './server.ts';
 import { launchBrowser, openWorkbench, remoteUri } from './workbench.ts';
 

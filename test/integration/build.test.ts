@@ -10,10 +10,11 @@ const repository = path.resolve(__dirname, '../..');
 const clean = {
   'extension/extension.ts': "import * as vscode from 'vscode'; export const load = () => [vscode, import('node-pty')];",
   'holder/main.ts': "import net from 'node:net'; net.createServer();",
-  'gateway/main.ts': "import * as z from 'zod'; import { WebSocket } from 'ws'; console.log(z.string(), WebSocket);",
+  'gateway/main.ts':
+    "import * as z from 'zod/mini'; import { WebSocket } from 'ws'; console.log(z.string(), WebSocket);",
   'hook/main.ts': "import { shared } from '../core/shared.ts'; console.log(shared);",
-  'webview/main.ts': "import type { z } from 'zod'; export const schema: z.ZodType | null = null;",
-  'core/shared.ts': "import * as z from 'zod'; export const shared = z.string();",
+  'webview/main.ts': "import type { z } from 'zod/mini'; export const schema: z.ZodMiniType | null = null;",
+  'core/shared.ts': "import * as z from 'zod/mini'; export const shared = z.string();",
 };
 
 describe('build', () => {
@@ -54,7 +55,7 @@ describe('build', () => {
       'core/shared.ts':
         "import * as vscode from 'vscode'; import pty from 'node-pty'; export const shared = [vscode, pty];",
       'holder/main.ts': "import '../hook/main.ts';",
-      'webview/main.ts': "import fs from 'node:fs'; import * as z from 'zod'; console.log(fs, z.string());",
+      'webview/main.ts': "import fs from 'node:fs'; import * as z from 'zod/mini'; console.log(fs, z.string());",
     });
     const sentences = errors.split('\n').filter((line) => line.startsWith('boundary:'));
     const chain = /hook\.js imports vscode\n {4}(.*)\n {4}-> (.*)\n {4}-> (.*)\n/.exec(errors)?.slice(1);

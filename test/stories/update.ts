@@ -1,7 +1,7 @@
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { readEndpointFile } from '../../src/node/endpointFile.ts';
 import { waitFor } from '../harness/waitFor.ts';
 import { repository } from '../host/setup.mjs';

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import * as vscode from 'vscode';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { readAgentName } from '../../core/fleet/names.ts';
 import { exists } from '../../node/files.ts';
 import { workspaceFolders } from '../agentsTree.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { readPromptText } from '../../core/claude/promptText.ts';
 import { promptViews } from '../../core/fleet/promptView.ts';
 import { runningLaunch } from '../../core/fleet/state.ts';
@@ -10,7 +10,7 @@ import { chooseAgent, follow } from './interaction.ts';
 import { openPromptDocument, promptAgentOf } from './promptDocuments.ts';
 
 /** `draft` opens in an editor, for the person to go on and send it. */
-const argumentSchema = z.object({ text: z.string().exactOptional(), draft: z.string().exactOptional() });
+const argumentSchema = z.object({ text: z.exactOptional(z.string()), draft: z.exactOptional(z.string()) });
 
 /** Asks for a prompt and brings it to an agent; resolves when its receipt is told. `{agent, text}` asks for nothing. `{agent, draft}` opens an editor. */
 export async function sendPrompt(context: CommandContext, argument: unknown): Promise<void> {

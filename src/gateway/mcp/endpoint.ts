@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { messageOf } from '../../base/errors.ts';
 import { DisposableObject, toDisposable } from '../../base/lifecycle.ts';
 import type { Log } from '../../base/log.ts';

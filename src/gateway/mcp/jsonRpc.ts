@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 
 /** Id of a request: JSON-RPC allows null, MCP does not. */
 export type RequestId = string | number;
@@ -58,7 +58,7 @@ const responseSchema = z
     result: z.exactOptional(z.unknown()),
     error: z.exactOptional(z.unknown()),
   })
-  .refine((message) => 'result' in message || 'error' in message);
+  .check(z.refine((message) => 'result' in message || 'error' in message));
 
 /** Reads one message. Batches (2025-03-26 alone has them) are refused: no client that was measured sends one. */
 export function readMessage(body: Buffer): MessageReading {

@@ -1,11 +1,11 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { messageOf } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import type { ContextStore } from '../contexts.ts';
 import type { Clock, FleetPort } from '../ports.ts';
 import type { Caller, EndpointServer } from './endpointServer.ts';
 import { contextStatusText, fleetText, savedContextText, whoamiText } from './selfTexts.ts';
-import { failure, plainTool, success, type Tool, tool, type ToolResult, toolServer } from './toolServer.ts';
+import { described, failure, plainTool, success, type Tool, tool, type ToolResult, toolServer } from './toolServer.ts';
 
 /** Name under which every agent has the server. */
 export const selfServerName = 'bowline-self';
@@ -66,8 +66,8 @@ function selfTools(options: SelfServerOptions): readonly Tool[] {
         },
       },
       z.object({
-        context: z.string().describe('Everything that you would want to read after losing this conversation.'),
-        summary: z.string().max(2_000).optional().describe('One or two sentences for the person.'),
+        context: described(z.string(), 'Everything that you would want to read after losing this conversation.'),
+        summary: z.optional(described(z.string().check(z.maxLength(2_000)), 'One or two sentences for the person.')),
       }),
       (caller, { context, summary }) => save(caller, context, summary, options),
     ),

@@ -1,4 +1,4 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 
 /** One MCP session as it outlives the gateway. Its id opens the session: the file has mode 0600, logs get the digest. */
 export interface SessionRecord {
@@ -22,7 +22,7 @@ export interface Tombstone {
 export type EndedBecause = 'deleted by the client' | 'stream gone for good' | 'launch over' | 'too many';
 
 const sessionSchema = z.object({
-  id: z.string().min(16).max(200),
+  id: z.string().check(z.minLength(16), z.maxLength(200)),
   agent: z.string(),
   launchId: z.string(),
   server: z.string(),

@@ -1,6 +1,7 @@
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { messageOf } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
+import { allIssues, inEnglish } from '../../protocol/issues.ts';
 import type { Caller, EndpointServer } from './endpointServer.ts';
 import { type JsonRpcRequest, type JsonRpcResponse, rpcCodes, rpcError } from './jsonRpc.ts';
 
@@ -32,7 +33,7 @@ export function plainTool(words: ToolWords, run: (caller: Caller) => ToolResult 
 }
 
 /** A tool whose arguments one schema describes and checks; what does not fit is told field by field. */
-export function tool<Input extends z.ZodObject>(
+export function tool<Input extends z.ZodMiniObject>(
   words: ToolWords,
   input: Input,
   run: (caller: Caller, input: z.infer<Input>) => ToolResult | Promise<ToolResult>,
@@ -41,12 +42,18 @@ export function tool<Input extends z.ZodObject>(
     words,
     inputSchema: () => z.toJSONSchema(input, { io: 'input' }),
     run: (caller, sent) => {
-      const read = input.safeParse(sent);
+      const read = input.safeParse(sent, inEnglish);
       if (read.success) return run(caller, read.data);
-      const issues = read.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
+      const issues = allIssues(read.error, 'arguments');
       return failure(`Input validation error: Invalid arguments for tool ${words.name}: ${issues}`);
     },
   };
+}
+
+/** `schema` with the words that tell a model what is meant. */
+export function described<Schema extends z.ZodMiniType>(schema: Schema, description: string): Schema {
+  z.globalRegistry.add(schema, { description });
+  return schema;
 }
 
 export function success(text: string): ToolResult {
@@ -57,7 +64,7 @@ export function failure(text: string): ToolResult {
   return { ...success(text), isError: true };
 }
 
-const callSchema = z.object({ name: z.string(), arguments: z.record(z.string(), z.unknown()).default({}) });
+const callSchema = z.object({ name: z.string(), arguments: z._default(z.record(z.string(), z.unknown()), {}) });
 
 /**
  * An MCP server that has tools and nothing else. It keeps nothing per session and answers without a handshake, so one
@@ -90,7 +97,7 @@ export function toolServer(
         list ??= tools.map(({ words, inputSchema }) => ({ ...words, inputSchema: inputSchema() }));
         return { jsonrpc: '2.0', id, result: { tools: list } };
       case 'tools/call': {
-        const call = callSchema.safeParse(params);
+        const call = callSchema.safeParse(params, inEnglish);
         if (!call.success) {
           return rpcError(id, rpcCodes.invalidParams, `Invalid tools/call request: ${z.prettifyError(call.error)}`);
         }

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { delay } from '../../base/async.ts';
 import { BowlineError, messageOf } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
@@ -48,7 +48,7 @@ const usualPlaces = [
   '/snap/bin',
 ];
 const lookInTerminal = 'Run it in a terminal to see why, or set "bowline.tmuxPath" to another tmux.';
-const recordSchema = z.object({ pid: z.number().int().positive(), startTime: z.string() });
+const recordSchema = z.object({ pid: z.int().check(z.positive()), startTime: z.string() });
 
 /** Bowline's own tmux server: where its program and socket are, whether it lives, and how to start it. */
 export class TmuxServer {

@@ -1,6 +1,6 @@
 import { deepStrictEqual, match } from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { delay } from '../../../src/base/async.ts';
 import { bindingTimes } from '../../../src/core/binding/times.ts';
 import type { Agent } from '../../../src/core/fleet/state.ts';

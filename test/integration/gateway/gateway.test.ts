@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import type { z } from 'zod';
+import type { z } from 'zod/mini';
 import { delay } from '../../../src/base/async.ts';
 import { BowlineError } from '../../../src/base/errors.ts';
 import { silentLog } from '../../../src/base/log.ts';

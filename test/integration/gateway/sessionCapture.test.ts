@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import type { Endpoint } from '../../../src/protocol/endpointFile.ts';
 import {
   bundleGatewayPrograms,

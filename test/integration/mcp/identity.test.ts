@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { bindingHealth } from '../../../src/core/binding/health.ts';
 import { agentRunning, epochStarted, MemoryFleet } from '../../harness/mcpFleet.ts';
 import { type McpHost, startMcpHost } from '../../harness/mcpHost.ts';

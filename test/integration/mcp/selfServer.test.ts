@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { statePaths } from '../../../src/node/statePaths.ts';
 import { agentRunning, epochStarted, launched, MemoryFleet } from '../../harness/mcpFleet.ts';
 import { type McpHost, startMcpHost } from '../../harness/mcpHost.ts';
 import { WireClient } from '../../harness/mcpWire.ts';
 
 const resultSchema = z.object({
-  result: z.object({ content: z.array(z.object({ text: z.string() })), isError: z.boolean().optional() }),
+  result: z.object({ content: z.array(z.object({ text: z.string() })), isError: z.optional(z.boolean()) }),
 });
 const toolsSchema = z.object({
   result: z.object({

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { silentLog } from '../../../src/base/log.ts';
 import { processIdentity } from '../../../src/node/processIdentity.ts';
 import { loadPty } from '../../../src/node/pty.ts';

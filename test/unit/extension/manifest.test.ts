@@ -1,12 +1,12 @@
 import { deepStrictEqual, match } from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { commandIds } from '../../../src/extension/commands/commandIds.ts';
 
 const root = join(__dirname, '../../..');
 const settingSchema = z.object({ scope: z.string(), default: z.unknown() });
-const menuSchema = z.array(z.object({ command: z.string(), when: z.string().optional() }));
+const menuSchema = z.array(z.object({ command: z.string(), when: z.optional(z.string()) }));
 const manifestSchema = z.object({
   icon: z.string(),
   engines: z.object({ vscode: z.string() }),

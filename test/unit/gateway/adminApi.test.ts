@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { type Answer, call } from '../../harness/gatewayRig.ts';
 import { GatewayParts } from '../../harness/gatewayParts.ts';
 import { waitFor } from '../../harness/waitFor.ts';
 
-const errorSchema = z.object({ error: z.object({ code: z.string(), sentence: z.string().min(10) }) });
+const errorSchema = z.object({ error: z.object({ code: z.string(), sentence: z.string().check(z.minLength(10)) }) });
 
 describe('admin API', () => {
   let parts: GatewayParts;
@@ -101,13 +101,13 @@ describe('admin API', () => {
   it('takes prompts and restarts after a save, shows what became of them, and lets them be called off', async () => {
     await ask('POST', '/agents', { name: 'ada', directory: project });
     const promptsSchema = z.object({
-      prompts: z.array(z.object({ id: z.string(), state: z.string(), waitsFor: z.string().exactOptional() })),
+      prompts: z.array(z.object({ id: z.string(), state: z.string(), waitsFor: z.exactOptional(z.string()) })),
     });
     const prompts = async (): Promise<unknown> =>
       promptsSchema.parse((await ask('GET', '/agents/ada/prompt')).body).prompts.map(Object.values);
     const sent = await ask('POST', '/agents/ada/prompt', { text: 'one\ntwo', id: 'p1' });
     const named = z
-      .object({ id: z.string().min(20) })
+      .object({ id: z.string().check(z.minLength(20)) })
       .parse((await ask('POST', '/agents/ada/prompt', { text: 'x' })).body);
     const file = join(parts.paths.agent('ada').prompts, 'p1');
     const stored = [readFileSync(file, 'utf8'), (statSync(file).mode & 0o777).toString(8)];

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { startScriptedModel, type ScriptedModel } from '../../harness/scriptedModel.ts';
 
 const tools = [{ name: 'Read' }];
 const answerSchema = z.object({
-  stop_reason: z.string().nullable().optional(),
-  content: z
-    .array(
+  stop_reason: z.optional(z.nullable(z.string())),
+  content: z.optional(
+    z.array(
       z.object({
         type: z.string(),
-        text: z.string().optional(),
-        name: z.string().optional(),
-        input: z.unknown().optional(),
+        text: z.optional(z.string()),
+        name: z.optional(z.string()),
+        input: z.optional(z.unknown()),
       }),
-    )
-    .optional(),
-  error: z.object({ type: z.string(), message: z.string() }).optional(),
+    ),
+  ),
+  error: z.optional(z.object({ type: z.string(), message: z.string() })),
 });
 
 describe('scripted model', () => {

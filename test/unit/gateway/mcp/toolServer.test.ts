@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import * as z from 'zod';
+import * as z from 'zod/mini';
 import { silentLog } from '../../../../src/base/log.ts';
 import type { JsonRpcMessage } from '../../../../src/gateway/mcp/jsonRpc.ts';
 import { plainTool, success, tool, toolServer, type ToolWords } from '../../../../src/gateway/mcp/toolServer.ts';
@@ -14,7 +14,7 @@ describe('tool server', () => {
       plainTool(words('fail'), () => {
         throw new Error('no disk');
       }),
-      tool(words('add'), z.object({ a: z.number(), b: z.number().optional() }), (_caller, { a, b = 1 }) =>
+      tool(words('add'), z.object({ a: z.number(), b: z.optional(z.number()) }), (_caller, { a, b = 1 }) =>
         success(String(a + b)),
       ),
     ],
@@ -86,7 +86,7 @@ describe('tool server', () => {
     const calls = [undefined, { arguments: {} }, { name: 'name', arguments: 'text' }, { name: 'name', arguments: [] }];
     const answers = await Promise.all(calls.map((params) => ask('tools/call', params)));
     const code = z.object({
-      error: z.object({ code: z.number(), message: z.string().startsWith('Invalid tools/call') }),
+      error: z.object({ code: z.number(), message: z.string().check(z.startsWith('Invalid tools/call')) }),
     });
     assert.deepStrictEqual(
       answers.map((answer) => code.parse(answer).error.code),
