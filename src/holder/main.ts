@@ -27,6 +27,7 @@ import {
   identityOf,
   isExecutable,
   isRecord,
+  markOf,
   openLog,
   readText,
   replaceFile,
@@ -67,6 +68,8 @@ class Holder {
   private readonly instance = randomBytes(16).toString('hex');
   private readonly startedAt = Date.now();
   private readonly file: string;
+  /** Of the record as this holder has written it. */
+  private written: string | undefined;
   private port = 0;
   private socket: ServerHandle | undefined;
   private portTaken: number | undefined;
@@ -313,12 +316,14 @@ class Holder {
       if (now - lastTick > everyMs + lateMs) this.lastHeartbeat = now;
       lastTick = now;
       if (this.stopping) return;
-      if (!fs.existsSync(this.directory)) {
-        void this.stop();
-        return;
+      if (!this.isRecordInPlace()) {
+        if (!fs.existsSync(this.directory)) {
+          void this.stop();
+          return;
+        }
+        this.leaveIfAnotherHolds();
+        this.tryToWriteRecord();
       }
-      this.leaveIfAnotherHolds();
-      if (!this.recorded()) this.tryToWriteRecord();
       if (!this.child || now - this.lastHeartbeat <= this.heartbeatLimitMs) return;
       say(`no heartbeat for ${Math.round(now - this.lastHeartbeat)} ms; ending the gateway`);
       this.lastHeartbeat = now;
@@ -372,6 +377,11 @@ class Holder {
     }
   }
 
+  /** Another holder replaces the file; whoever writes into it changes its time. */
+  private isRecordInPlace(): boolean {
+    return this.written !== undefined && markOf(this.file) === this.written;
+  }
+
   private recorded(): HolderRecord | undefined {
     try {
       const record: unknown = JSON.parse(readText(this.file));
@@ -394,7 +404,8 @@ class Holder {
     if (!self) throw new Error('cannot read the start time of this process');
     const child = this.child?.pid === undefined ? undefined : identityOf(this.child.pid);
     const { instance, port, startedAt } = this;
-    replaceFile(this.file, `${JSON.stringify({ ...self, instance, port, startedAt, child })}\n`, 'until reboot');
+    const text = `${JSON.stringify({ ...self, instance, port, startedAt, child })}\n`;
+    this.written = replaceFile(this.file, text, 'until reboot');
   }
 }
 

@@ -66,6 +66,12 @@ export function readText(path: string): string {
   }
 }
 
+/** Changes whenever the file is written or replaced; undefined: there is none. */
+export function markOf(path: string): string | undefined {
+  const found = fs.statSync(path, { throwIfNoEntry: false });
+  return found && `${found.ino} ${found.mtimeMs}`;
+}
+
 export function isExecutable(path: string): boolean {
   try {
     fs.accessSync(path, fs.constants.X_OK);
@@ -75,12 +81,17 @@ export function isExecutable(path: string): boolean {
   }
 }
 
-/** Siblings wait for holder.json, which means nothing after a crash of the machine: it does not wait for the disk. */
-export function replaceFile(path: string, text: string, life: 'durable' | 'until reboot'): void {
+/**
+ * Siblings wait for holder.json, which means nothing after a crash of the machine: it does not wait for the disk.
+ * Returns the {@link markOf} what was written, also when somebody has replaced it since.
+ */
+export function replaceFile(path: string, text: string, life: 'durable' | 'until reboot'): string | undefined {
   const temporary = `${path}.${randomBytes(9).toString('hex')}.tmp`;
   try {
     fs.writeFileSync(temporary, text, { flag: 'wx', mode: 0o600, flush: life === 'durable' });
+    const mark = markOf(temporary);
     fs.renameSync(temporary, path);
+    return mark;
   } finally {
     fs.rmSync(temporary, { force: true });
   }

@@ -40,7 +40,7 @@ export const directoryFormat = `#{${directoryOption}}`;
 /** Session option with the names of the variables that Bowline set for the pane's process, separated by spaces. */
 export const environmentOption = '@bowline_environment';
 
-/** Texts are escaped with `q:` (a backslash before spaces, `;` and the like), so both separators stay unique. */
+/** Texts are escaped with `q:` (a backslash before spaces and the like), so the separator stays unique. */
 const fields = [
   'session_id',
   'window_id',
@@ -56,15 +56,18 @@ const fields = [
 /** For `-F` of `list-panes`; one line is one {@link parsePane}. */
 export const paneFormat = fields.map((field) => `#{${field}}`).join(' ');
 
-/** Name of the subscription whose value {@link parsePanes} reads. */
+/** Name of the subscription that tells that a pane came, went or ended. */
 export const paneSubscription = 'fleet';
 
-/** For `refresh-client -B`: all panes of the whole server (`%*` would cover the client's own session only). */
-export const paneSubscriptionFormat = `${paneSubscription}::#{S:#{W:#{P:${paneFormat};}}}`;
+/**
+ * For `refresh-client -B`: of all panes of the whole server (`%*` would cover the client's own session only) what changes
+ * when one comes, goes or ends. tmux expands it every second: each field costs it processor time for every pane.
+ */
+export const paneSubscriptionFormat = `${paneSubscription}::#{S:#{W:#{P:#{pane_pid}#{pane_dead};}}}`;
 
 /** Reads one line of {@link paneFormat}; `undefined` if it is not one. */
 export function parsePane(line: string): PaneInfo | undefined {
-  const values = splitEscaped(line, ' ').map(unescape);
+  const values = splitEscaped(line).map(unescape);
   const [sessionId, windowId, paneId, pid, dead, deadStatus, deadSignal, launchId, sessionName] = values;
   if (values.length !== fields.length || sessionId === undefined || windowId === undefined || paneId === undefined) {
     return undefined;
@@ -83,18 +86,13 @@ export function parsePane(line: string): PaneInfo | undefined {
   };
 }
 
-/** Reads the value of the subscription. Records that do not fit are left out. */
-export function parsePanes(value: string): PaneInfo[] {
-  return splitEscaped(value, ';').flatMap((record) => parsePane(record) ?? []);
-}
-
-/** Splits at `separator` where no backslash stands before it. */
-function splitEscaped(text: string, separator: string): string[] {
+/** Splits at spaces before which no backslash stands. */
+function splitEscaped(text: string): string[] {
   const parts: string[] = [];
   let start = 0;
   for (let index = 0; index < text.length; index += 1) {
     if (text[index] === '\\') index += 1;
-    else if (text[index] === separator) {
+    else if (text[index] === ' ') {
       parts.push(text.slice(start, index));
       start = index + 1;
     }

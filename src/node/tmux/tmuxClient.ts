@@ -9,7 +9,6 @@ import {
   paneSubscription,
   paneSubscriptionFormat,
   parsePane,
-  parsePanes,
 } from '../../core/tmux/formats.ts';
 import { type Environment, mayReachAgent } from '../environment.ts';
 import { exists } from '../files.ts';
@@ -256,8 +255,8 @@ export class TmuxClient extends DisposableObject implements TmuxCommands {
     const [pid = []] = await connection.run([['display-message', '-p', '#{pid}']], limit);
     this.serverPid = Number(pid[0]);
     await this.server.record(this.serverPid);
-    connection.onSubscription(({ subscription, value }) => {
-      if (subscription === paneSubscription) void this.accept(parsePanes(value).filter(isAgentPane));
+    connection.onSubscription(({ subscription }) => {
+      if (subscription === paneSubscription && connection === this.connection) void this.takeSnapshot();
     });
     await connection.run([['refresh-client', '-B', paneSubscriptionFormat]], limit);
   }
