@@ -71,11 +71,12 @@ const urgencies: Readonly<Record<FleetEventKind, Urgency>> = {
   'context saved': 'durable',
   'incident opened': 'durable',
   'incident closed': 'durable',
-  'incident asked': 'durable',
+  'incident ended': 'durable',
   'rung started': 'durable',
   'rung acted': 'durable',
   'rung ended': 'durable',
-  'agent died': 'durable',
+  'launch verified': 'durable',
+  'launch unverified': 'durable',
 };
 
 /** The one owner and writer of the fleet's state: folds facts, plans, and tells both to whoever listens. */

@@ -3,14 +3,15 @@ import type { HookFact } from '../core/claude/facts.ts';
 import type { FleetEvent } from '../core/fleet/events.ts';
 import {
   activityKindSchema,
-  auditSchema,
   clientSchema,
   configurationSchema,
   dialogSchema,
   doubtCauseSchema,
   endReasonSchema,
   epochSchema,
+  guardBypassSchema,
   identityFaultSchema,
+  incidentEndSchema,
   launchSchema,
   noticeSchema,
   outcomeSchema,
@@ -131,7 +132,7 @@ export const fleetEventSchema = z.discriminatedUnion('kind', [
     reason: endReasonSchema,
     then: z.enum(['keep', 'remove']),
   }),
-  z.object({ at, kind: z.literal('guard bypassed'), record: auditSchema }),
+  z.object({ at, kind: z.literal('guard bypassed'), record: guardBypassSchema }),
   z.object({ at, kind: z.literal('doubted'), name, server: z.string(), cause: doubtCauseSchema }),
   launched,
   launchFailed,
@@ -182,8 +183,8 @@ export const fleetEventSchema = z.discriminatedUnion('kind', [
   }),
   z.object({ at, kind: z.literal('context saved'), name, context: savedContextSchema }),
   z.object({ at, kind: z.literal('incident opened'), name, server: z.string(), cause: z.string() }),
-  z.object({ at, kind: z.literal('incident closed'), name, server: z.string() }),
-  z.object({ at, kind: z.literal('incident asked'), name, server: z.string(), detail: z.string() }),
+  z.object({ at, kind: z.literal('incident closed'), name, server: z.string(), outcome: z.enum(['bound', 'over']) }),
+  z.object({ at, kind: z.literal('incident ended'), name, server: z.string(), end: incidentEndSchema }),
   z.object({
     ...attempt,
     kind: z.literal('rung started'),
@@ -192,13 +193,8 @@ export const fleetEventSchema = z.discriminatedUnion('kind', [
   }),
   rungActed,
   rungEnded,
-  z.object({
-    at,
-    kind: z.literal('agent died'),
-    name,
-    reason: z.enum(['crash loop', 'healing failed']),
-    detail: z.string(),
-  }),
+  z.object({ at, kind: z.literal('launch verified'), name, launchId: z.string() }),
+  z.object({ at, kind: z.literal('launch unverified'), name, launchId: z.string(), detail: z.string() }),
 ]);
 
 true satisfies Exactly<typeof fleetEventSchema, FleetEvent>;

@@ -13,7 +13,7 @@ export const epochSchema = z.object({
   portSince: optional(timeSchema),
 });
 
-const healingPolicySchema = z.enum(['auto', 'ask', 'off']);
+const healingPolicySchema = z.enum(['auto', 'auto to reconnect', 'auto to resume', 'ask', 'off']);
 const environmentSchema = z.record(z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/)), z.string());
 
 export const settingsSchema = z.object({
@@ -34,7 +34,7 @@ export const noticeSchema = z.object({
 
 const launchModeSchema = z.enum(['fresh', 'resume']);
 
-export const auditSchema = z.object({
+export const guardBypassSchema = z.object({
   at: timeSchema,
   agent: z.string(),
   action: z.literal('guard bypassed'),
@@ -43,6 +43,20 @@ export const auditSchema = z.object({
   verdict: z.string(),
   reason: textSchema,
 });
+
+const lifeKinds = ['stopped', 'launching', 'running', 'stopping', 'blocked', 'dead'] as const;
+
+const auditSchema = z.discriminatedUnion('action', [
+  guardBypassSchema,
+  z.object({
+    at: timeSchema,
+    agent: z.string(),
+    action: z.literal('life'),
+    from: z.enum(['none', ...lifeKinds]),
+    to: z.enum([...lifeKinds, 'removed']),
+    trigger: z.string(),
+  }),
+]);
 
 export const configurationSchema = z.object({
   directory: z.string().check(z.startsWith('/')),
@@ -77,6 +91,8 @@ const runningSchema = z.object({
   process: processSchema,
   startedAt: timeSchema,
   confirmedAt: optional(timeSchema),
+  verifiedAt: optional(timeSchema),
+  unverified: optional(z.object({ at: timeSchema, detail: z.string() })),
   dialog: optional(dialogSchema),
 });
 
@@ -93,6 +109,7 @@ const lifeSchema = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('stopping'),
     launch: launchSchema,
+    ending: optional(runningSchema),
     reason: endReasonSchema,
     then: z.enum(['keep', 'remove']),
   }),
@@ -183,6 +200,12 @@ const bindingSchema = z.object({
 export const rungSchema = z.enum(['adopt', 'nudge', 'reconnect', 'resume', 'fresh']);
 export const outcomeSchema = z.enum(['verified', 'failed', 'put off']);
 
+export const incidentEndSchema = z.object({
+  kind: z.enum(['asked', 'dead']),
+  reason: z.enum(['configuration', 'policy', 'guard', 'crash loop', 'healing failed']),
+  detail: z.string(),
+});
+
 const incidentSchema = z.object({
   since: timeSchema,
   cause: z.string(),
@@ -198,7 +221,7 @@ const incidentSchema = z.object({
       detail: optional(z.string()),
     }),
   ),
-  asked: optional(timeSchema),
+  end: optional(z.extend(incidentEndSchema, { at: timeSchema })),
 });
 
 const launchId = z.string();

@@ -2,14 +2,15 @@ import type { ExitReading, HookFact } from '../claude/facts.ts';
 import type {
   ActivityKind,
   AgentConfiguration,
-  AuditRecord,
   ClientInfo,
   Dialog,
   DoubtCause,
   EndReason,
   Epoch,
   FleetSettings,
+  GuardBypass,
   IdentityFaultCause,
+  IncidentEnd,
   Launch,
   Notice,
   PaneProcess,
@@ -39,7 +40,7 @@ type FleetFact =
       readonly reason: EndReason;
       readonly then: 'keep' | 'remove';
     }
-  | { readonly kind: 'guard bypassed'; readonly record: AuditRecord }
+  | { readonly kind: 'guard bypassed'; readonly record: GuardBypass }
   | { readonly kind: 'doubted'; readonly name: string; readonly server: string; readonly cause: DoubtCause }
   | { readonly kind: 'prompt requested'; readonly name: string; readonly prompt: Omit<PromptRecord, 'state'> }
   | {
@@ -121,8 +122,14 @@ type FleetFact =
     }
   // Healing
   | { readonly kind: 'incident opened'; readonly name: string; readonly server: string; readonly cause: string }
-  | { readonly kind: 'incident closed'; readonly name: string; readonly server: string }
-  | { readonly kind: 'incident asked'; readonly name: string; readonly server: string; readonly detail: string }
+  /** `over`: not because it is bound again, but because there is no process any more that could be. */
+  | {
+      readonly kind: 'incident closed';
+      readonly name: string;
+      readonly server: string;
+      readonly outcome: 'bound' | 'over';
+    }
+  | { readonly kind: 'incident ended'; readonly name: string; readonly server: string; readonly end: IncidentEnd }
   | {
       readonly kind: 'rung started';
       readonly name: string;
@@ -140,12 +147,9 @@ type FleetFact =
       readonly outcome: 'verified' | 'failed' | 'put off';
       readonly detail: string;
     }
-  | {
-      readonly kind: 'agent died';
-      readonly name: string;
-      readonly reason: 'crash loop' | 'healing failed';
-      readonly detail: string;
-    };
+  // Verification of a launch
+  | { readonly kind: 'launch verified'; readonly name: string; readonly launchId: string }
+  | { readonly kind: 'launch unverified'; readonly name: string; readonly launchId: string; readonly detail: string };
 
 interface Endpoint {
   readonly name: string;

@@ -30,18 +30,26 @@ export function lifeOf(
   if (dialog !== undefined && dialog !== 'permission') {
     return { life: 'blocked', detail: `waits at a dialog (${dialog}): attach and answer it` };
   }
-  const asked = Object.values(agent.incidents).some((incident) => incident.asked !== undefined);
-  if (asked)
-    return {
-      life: 'blocked',
-      detail: 'its tools are gone and healing needs your choice: Reconnect MCP, Restart or Force Fresh Restart',
-    };
+  const ends = Object.values(agent.incidents).flatMap(({ end }) => end ?? []);
+  const dead = ends.find(({ kind }) => kind === 'dead');
+  if (dead !== undefined) return { life: 'dead', detail: `${dead.reason}: ${dead.detail}` };
+  const [asked] = ends;
+  if (asked !== undefined) {
+    return { life: 'blocked', detail: `its tools are gone and healing needs your choice: ${asked.detail}` };
+  }
+  const { unverified } = life.running;
+  if (unverified !== undefined && life.running.confirmedAt === undefined) {
+    return { life: 'blocked', detail: unverified.detail };
+  }
   const attempt = Object.values(agent.incidents).map(activeAttempt).find(Boolean);
   if (attempt !== undefined) return { life: 'healing', detail: attempt.rung };
   const putOff = Object.values(agent.incidents)
     .map(({ attempts }) => attempts.at(-1))
     .find((last) => last?.outcome === 'put off');
   if (putOff !== undefined) return { life: 'healing', detail: `${putOff.rung} waits: ${putOff.detail ?? ''}` };
+  if (healths.some((health) => health.state === 'unbound')) {
+    return { life: 'healing', detail: agent.activity.kind === 'idle' ? '' : 'waits until it is idle' };
+  }
   if (life.running.confirmedAt === undefined || healths.some((health) => health.state === 'pending')) {
     return { life: 'verifying', detail: '' };
   }

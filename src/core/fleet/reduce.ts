@@ -8,13 +8,27 @@ import { receivePrompt, reducePrompts } from './reducePrompts.ts';
 import { type Agent, emptyFleet, type FleetState, type Notice } from './state.ts';
 
 /** How many records of each bounded list are kept. */
-const kept = { notices: 50, audit: 200 } as const;
+const kept = { notices: 50, audit: 300 } as const;
 
 /**
  * Folds one fact into the state. Never throws, never asks the time, never does I/O. A fact that does not fit (unknown
  * agent, ended launch, older report) returns the same object.
  */
 export function reduce(state: FleetState, event: FleetEvent): FleetState {
+  const next = fold(state, event);
+  return next.agents === state.agents || !('name' in event) ? next : withLifeChange(state, next, event.name, event);
+}
+
+/** Each step in an agent's life is written down with the fact that brought it about. */
+function withLifeChange(before: FleetState, state: FleetState, name: string, event: FleetEvent): FleetState {
+  const from = before.agents[name]?.life.kind ?? 'none';
+  const to = state.agents[name]?.life.kind ?? 'removed';
+  if (from === to) return state;
+  const record = { at: event.at, agent: name, action: 'life', from, to, trigger: event.kind } as const;
+  return { ...state, audit: append(state.audit, record, kept.audit) };
+}
+
+function fold(state: FleetState, event: FleetEvent): FleetState {
   switch (event.kind) {
     case 'epoch started':
       return { ...state, epoch: event.epoch };
@@ -49,7 +63,8 @@ export function reduce(state: FleetState, event: FleetEvent): FleetState {
     case 'launch waits':
     case 'screen read':
     case 'activity observed':
-    case 'agent died':
+    case 'launch verified':
+    case 'launch unverified':
       return updateAgent(state, event.name, (agent) => reduceLife(agent, event));
     case 'hook reported': {
       const { name, launchId, hook, at } = event;
@@ -80,7 +95,7 @@ export function reduce(state: FleetState, event: FleetEvent): FleetState {
     }
     case 'incident opened':
     case 'incident closed':
-    case 'incident asked':
+    case 'incident ended':
     case 'rung started':
     case 'rung acted':
     case 'rung ended':

@@ -22,16 +22,19 @@ export function reduceHealing(agent: Agent, event: HealingEvent): Reduction {
       };
     case 'incident closed':
       if (incident === undefined) return { agent };
-      return { agent: { ...agent, incidents: without(agent.incidents, event.server) }, ...line('bound again') };
-    case 'incident asked':
-      if (incident === undefined || incident.asked !== undefined) return { agent };
-      return { agent: put({ ...incident, asked: event.at }), ...line(event.detail) };
+      return {
+        agent: { ...agent, incidents: without(agent.incidents, event.server) },
+        ...line(event.outcome === 'bound' ? 'bound again' : 'healing is over: there is nothing to bind'),
+      };
+    case 'incident ended':
+      if (incident === undefined || incident.end !== undefined) return { agent };
+      return { agent: put({ ...incident, end: { ...event.end, at: event.at } }), ...line(event.end.detail) };
     case 'rung started': {
       const attempt: HealingAttempt = { id: event.attemptId, rung: event.rung, startedAt: event.at, by: event.by };
-      const base = incident ?? { since: event.at, cause: 'asked', attempts: [] };
+      const base: Incident = incident ?? { since: event.at, cause: 'asked', attempts: [] };
       if (base.attempts.some((known) => known.id === attempt.id)) return { agent };
       const attempts = [...base.attempts, attempt].slice(-attemptsKept);
-      return { agent: put({ ...base, attempts }), ...line(`${event.rung} started`) };
+      return { agent: put({ ...without(base, 'end'), attempts }), ...line(`${event.rung} started`) };
     }
     case 'rung acted':
     case 'rung ended': {

@@ -18,7 +18,8 @@ type LifeEvent = Extract<
       | 'screen read'
       | 'activity observed'
       | 'hook reported'
-      | 'agent died';
+      | 'launch verified'
+      | 'launch unverified';
   }
 >;
 
@@ -35,7 +36,17 @@ export function reduceLife(agent: Agent, event: LifeEvent): Reduction {
       const last = event.then === 'remove' ? agent.launches.at(-1)?.launch : undefined;
       const launch = currentLaunch(agent) ?? last;
       if (launch === undefined) return { agent };
-      return { agent: withLife(agent, { kind: 'stopping', launch, reason: event.reason, then: event.then }) };
+      const { life } = agent;
+      const ending = life.kind === 'launching' || life.kind === 'stopping' ? life.ending : undefined;
+      return {
+        agent: withLife(agent, {
+          kind: 'stopping',
+          launch,
+          ...(ending !== undefined && { ending }),
+          reason: event.reason,
+          then: event.then,
+        }),
+      };
     }
     case 'launched':
       return launched(agent, event);
@@ -58,10 +69,9 @@ export function reduceLife(agent: Agent, event: LifeEvent): Reduction {
       };
     case 'hook reported':
       return hookReportedOnce(agent, event);
-    case 'agent died': {
-      const life: Life = { kind: 'dead', at: event.at, reason: event.reason, detail: event.detail };
-      return currentLaunch(agent) === undefined ? { agent: withLife(agent, life) } : { agent };
-    }
+    case 'launch verified':
+    case 'launch unverified':
+      return judged(agent, event);
   }
 }
 
@@ -113,7 +123,7 @@ function launchFailed(agent: Agent, event: Extract<LifeEvent, { kind: 'launch fa
     event.code === 'claude-missing'
       ? { kind: 'dead', at: event.at, reason: 'binary missing', detail: event.sentence }
       : { kind: 'blocked', at: event.at, reason: 'launch refused', detail: event.sentence };
-  return { agent: withLife(next, outcome), timeline };
+  return { agent: withoutProcess(next, outcome), timeline };
 }
 
 function launchWaits(agent: Agent, event: Extract<LifeEvent, { kind: 'launch waits' }>): Reduction {
@@ -128,20 +138,26 @@ function launchWaits(agent: Agent, event: Extract<LifeEvent, { kind: 'launch wai
 function processEnded(agent: Agent, event: Extract<LifeEvent, { kind: 'process ended' }>): Reduction {
   const { life } = agent;
   const timeline = [{ at: event.at, text: event.exit.detail }];
-  if (life.kind === 'launching' && life.ending?.launch.id === event.launchId) {
-    const next = ended(agent, life.ending.launch, event.at, 'replaced', event.exit.detail);
-    return { agent: withLife(next, without(life, 'ending')) };
+  const { ending } = 'ending' in life ? life : {};
+  if (ending?.launch.id === event.launchId) {
+    const reason = life.kind === 'stopping' ? life.reason : 'replaced';
+    return { agent: ended(withoutEnding(agent), ending.launch, event.at, reason, event.exit.detail) };
   }
   if (currentLaunch(agent)?.id !== event.launchId) return { agent };
   if (life.kind === 'stopping') {
     if (life.then === 'remove') return { agent: 'removed' };
-    const next = ended(agent, life.launch, event.at, life.reason, event.exit.detail);
-    return { agent: withLife(next, { kind: 'stopped', at: event.at }), timeline };
+    // The hands report this end when nothing of the agent is left: the former launch has ended with it.
+    const former =
+      life.ending === undefined
+        ? agent
+        : ended(agent, life.ending.launch, event.at, life.reason, 'stopped during its restart');
+    const next = ended(former, life.launch, event.at, life.reason, event.exit.detail);
+    return { agent: withoutProcess(next, { kind: 'stopped', at: event.at }), timeline };
   }
   if (life.kind !== 'running') return { agent };
   const { launch } = life.running;
   const { reason, after } = readEnd(launch, event.exit, event.at);
-  return { agent: withLife(ended(agent, launch, event.at, reason, event.exit.detail), after), timeline };
+  return { agent: withoutProcess(ended(agent, launch, event.at, reason, event.exit.detail), after), timeline };
 }
 
 /** What an end that nobody asked for means. The process's own last words come before its status. */
@@ -210,8 +226,38 @@ function hookReported(agent: Agent, launchId: string, hook: HookFact, at: number
   return { agent: next, timeline };
 }
 
+/** Proven, or silent beyond its time: what a launch is taken for once it runs. */
+function judged(agent: Agent, event: Extract<LifeEvent, { kind: 'launch verified' | 'launch unverified' }>): Reduction {
+  const { life } = agent;
+  if (life.kind !== 'running' || life.running.launch.id !== event.launchId) return { agent };
+  const { verifiedAt, unverified } = life.running;
+  if (verifiedAt !== undefined) return { agent };
+  if (event.kind === 'launch verified') {
+    const running = { ...without(life.running, 'unverified'), verifiedAt: event.at };
+    return {
+      agent: withLife(agent, { kind: 'running', running }),
+      timeline: [{ at: event.at, text: 'launch verified' }],
+    };
+  }
+  if (unverified?.detail === event.detail) return { agent };
+  const running = { ...life.running, unverified: { at: event.at, detail: event.detail } };
+  return { agent: withLife(agent, { kind: 'running', running }), timeline: [{ at: event.at, text: event.detail }] };
+}
+
+/** The former launch is gone, whatever the agent is about to do. */
+function withoutEnding(agent: Agent): Agent {
+  const { life } = agent;
+  if (life.kind === 'launching') return withLife(agent, without(life, 'ending'));
+  return life.kind === 'stopping' ? withLife(agent, without(life, 'ending')) : agent;
+}
+
 function withLife(agent: Agent, life: Life): Agent {
   return { ...agent, life };
+}
+
+/** What is gone does nothing. */
+function withoutProcess(agent: Agent, life: Life): Agent {
+  return { ...agent, life, activity: { ...agent.activity, kind: 'unknown' } };
 }
 
 function ended(agent: Agent, launch: Launch, endedAt: number, reason: EndReason, detail: string): Agent {

@@ -13,7 +13,7 @@ export interface FleetState {
   readonly hands?: HandsLease;
   /** Newest last, bounded. */
   readonly notices: readonly Notice[];
-  /** Guard bypasses, newest last, bounded. */
+  /** What was done to agents, newest last, bounded. */
   readonly audit: readonly AuditRecord[];
   /** Binding events for the timeline, newest last, bounded. */
   readonly timeline: readonly TimelineEntry[];
@@ -44,8 +44,11 @@ export interface FleetSettings {
   readonly handsWithoutWindow?: 'on' | 'off';
 }
 
-/** How far Bowline may go by itself. */
-export type HealingPolicy = 'auto' | 'ask' | 'off';
+/**
+ * How far Bowline may go by itself. `auto` goes up to a fresh start where the restart guard allows one, the two others up
+ * to the rung they name.
+ */
+export type HealingPolicy = 'auto' | 'auto to reconnect' | 'auto to resume' | 'ask' | 'off';
 
 export interface HandsLease {
   readonly holder: string;
@@ -61,7 +64,9 @@ export interface Notice {
   readonly agent?: string;
 }
 
-export interface AuditRecord {
+export type AuditRecord = GuardBypass | LifeChange;
+
+export interface GuardBypass {
   readonly at: number;
   readonly agent: string;
   readonly action: 'guard bypassed';
@@ -70,6 +75,16 @@ export interface AuditRecord {
   readonly by: string;
   readonly verdict: string;
   readonly reason: string;
+}
+
+/** One step in the stored life of an agent, and the fact that brought it about. */
+export interface LifeChange {
+  readonly at: number;
+  readonly agent: string;
+  readonly action: 'life';
+  readonly from: Life['kind'] | 'none';
+  readonly to: Life['kind'] | 'removed';
+  readonly trigger: string;
 }
 
 export interface TimelineEntry {
@@ -164,7 +179,14 @@ export type Life =
       readonly waits?: string;
     }
   | { readonly kind: 'running'; readonly running: RunningLaunch }
-  | { readonly kind: 'stopping'; readonly launch: Launch; readonly reason: EndReason; readonly then: 'keep' | 'remove' }
+  /** `ending`: the former launch, where a restart was called off before the hands had ended that one. */
+  | {
+      readonly kind: 'stopping';
+      readonly launch: Launch;
+      readonly ending?: RunningLaunch;
+      readonly reason: EndReason;
+      readonly then: 'keep' | 'remove';
+    }
   /** No process, and only a person can go on. */
   | { readonly kind: 'blocked'; readonly at: number; readonly reason: BlockedReason; readonly detail: string }
   | { readonly kind: 'dead'; readonly at: number; readonly reason: DeadReason; readonly detail: string };
@@ -175,6 +197,10 @@ export interface RunningLaunch {
   readonly startedAt: number;
   /** The first SessionStart of this launch that fits it; absent: not confirmed yet. */
   readonly confirmedAt?: number;
+  /** When it was confirmed and the binding of every endpoint proven, for the first time; absent: not yet. */
+  readonly verifiedAt?: number;
+  /** It told nothing within the grace time; absent: it did, or has time left. */
+  readonly unverified?: { readonly at: number; readonly detail: string };
   /** A dialog on the screen that only a person may answer. */
   readonly dialog?: Dialog;
 }
@@ -326,8 +352,16 @@ export interface Incident {
   readonly since: number;
   readonly cause: string;
   readonly attempts: readonly HealingAttempt[];
-  /** Set when Bowline stopped trying and a person must choose. */
-  readonly asked?: number;
+  /** Set when Bowline stopped trying. The process is left as it is. */
+  readonly end?: IncidentEnd & { readonly at: number };
+}
+
+/** `asked`: a person must choose. `dead`: everything that may be tried was, and did not help. */
+export interface IncidentEnd {
+  readonly kind: 'asked' | 'dead';
+  readonly reason: 'configuration' | 'policy' | 'guard' | 'crash loop' | 'healing failed';
+  /** What to do, in one sentence. */
+  readonly detail: string;
 }
 
 export type Rung = 'adopt' | 'nudge' | 'reconnect' | 'resume' | 'fresh';
@@ -377,7 +411,8 @@ export function currentLaunch(agent: Agent): Launch | undefined {
 /** Ids of the launches whose process may be alive: the current one, and the former until it is ended for it. */
 export function liveLaunchIds(agent: Agent): readonly string[] {
   const current = currentLaunch(agent);
-  const ending = agent.life.kind === 'launching' ? agent.life.ending?.launch : undefined;
+  const { life } = agent;
+  const ending = life.kind === 'launching' || life.kind === 'stopping' ? life.ending?.launch : undefined;
   return [current, ending].filter((launch) => launch !== undefined).map((launch) => launch.id);
 }
 

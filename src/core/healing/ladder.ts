@@ -7,6 +7,7 @@ import {
   type HealingAttempt,
   type HealingPolicy,
   type Incident,
+  type IncidentEnd,
 } from '../fleet/state.ts';
 
 /** Limits of healing (spec, Healing ladder), in milliseconds and counts. */
@@ -32,17 +33,17 @@ export const healingTimes = {
 export type Move =
   | { readonly kind: 'reconnect' }
   | { readonly kind: 'resume' }
-  | { readonly kind: 'ask'; readonly detail: string }
-  | { readonly kind: 'give up'; readonly detail: string }
+  | { readonly kind: 'end'; readonly end: IncidentEnd }
   | { readonly kind: 'wait'; readonly until?: number };
 
 /** Picks the next rung from what was tried. A rung follows only on a failed one; configuration causes go to a person. */
 export function nextMove(state: FleetState, agent: Agent, incident: Incident, cause: UnboundCause, now: number): Move {
-  if (incident.asked !== undefined) return { kind: 'wait' };
   const policy: HealingPolicy = agent.configuration.healing ?? state.settings.healing;
-  if (policy === 'off') return { kind: 'wait' };
-  if (causeText(cause).mend === 'person') return { kind: 'ask', detail: causeText(cause).nextStep };
-  if (policy === 'ask') return { kind: 'ask', detail: causeText(cause).nextStep };
+  const isByPerson = policy === 'ask' || policy === 'off';
+  // What only the policy held back goes on when that is changed.
+  if (incident.end !== undefined && (isByPerson || incident.end.reason !== 'policy')) return { kind: 'wait' };
+  if (causeText(cause).mend === 'person') return ask('configuration', causeText(cause).nextStep);
+  if (isByPerson) return ask('policy', causeText(cause).nextStep);
   const retryAt = putOffUntil(incident.attempts);
   if (now < retryAt) return { kind: 'wait', until: retryAt };
   const reconnects =
@@ -51,7 +52,11 @@ export function nextMove(state: FleetState, agent: Agent, incident: Incident, ca
     if (agent.activity.kind !== 'idle') return { kind: 'wait' };
     return reconnects ? { kind: 'reconnect' } : mayRestart(state, agent, now);
   }
-  return { kind: 'ask', detail: 'Reconnecting and resuming did not help. Force a fresh restart, or look at Show Log.' };
+  return ask('healing failed', 'Reconnecting and resuming did not help. Force a fresh restart, or look at Show Log.');
+}
+
+function ask(reason: IncidentEnd['reason'], detail: string): Move {
+  return { kind: 'end', end: { kind: 'asked', reason, detail } };
 }
 
 /**
@@ -100,7 +105,8 @@ function mayRestart(state: FleetState, agent: Agent, now: number): Move {
       .map((launch) => launch?.requestedAt ?? 0);
   const recent = restarts(agent).filter((at) => now - at < 3600_000);
   if (recent.length >= healingTimes.restartsPerHour) {
-    return { kind: 'give up', detail: `crash loop: ${recent.length} restarts within an hour did not help` };
+    const detail = `${recent.length} restarts within an hour did not help. Look at Show Log, then force a fresh restart.`;
+    return { kind: 'end', end: { kind: 'dead', reason: 'crash loop', detail } };
   }
   const latest = Math.max(0, ...Object.values(state.agents).flatMap(restarts));
   if (now < latest + healingTimes.restartEvery) return { kind: 'wait', until: latest + healingTimes.restartEvery };

@@ -53,7 +53,7 @@ describe('rows of the Agents view', () => {
         ['ready, idle, bound · ada', 'link', 'iconPassed', 'agent-running'],
         ['ready, busy, bound · ada', 'link', 'iconPassed', 'agent-running'],
         ['launching, pending · ada', 'loading~spin', undefined, 'agent-running'],
-        ['ready, idle, unbound, lost its tools · ada', 'debug-disconnect', 'errorForeground', 'agent-running'],
+        ['healing, idle, unbound, lost its tools · ada', 'debug-disconnect', 'errorForeground', 'agent-running'],
         ['ready, idle, gateway down · ada', 'debug-disconnect', 'warningForeground', 'agent-running'],
         ['ready, idle, gateway down, lost its tools · ada', 'debug-disconnect', 'errorForeground', 'agent-running'],
         ['stopped · ada', 'circle-slash', 'disabledForeground', 'agent-stopped'],
@@ -78,7 +78,7 @@ describe('rows of the Agents view', () => {
       [
         `bowline-self of ada, unbound, ${endpoint.cause}, ${endpoint.nextStep}`,
         ['MCP server', 'State', 'Cause', 'Next step', 'Client'],
-        `ada, ready, idle, unbound, lost its tools, ${endpoint.cause} ${endpoint.nextStep}`,
+        `ada, healing, idle, unbound, lost its tools, ${endpoint.cause} ${endpoint.nextStep}`,
         ['Session', 'session-1'],
       ],
     );

@@ -59,7 +59,7 @@ describe('healing ladder, first form', () => {
           effect.kind === 'launch' ? [effect.launch.mode, effect.launch.expectedSessionId] : effect,
         ),
         attempts: attempts(story),
-        asked: story.agent().incidents[server]?.asked !== undefined,
+        asked: story.agent().incidents[server]?.end !== undefined,
         left: effects(story.settle()),
       },
       {
@@ -189,7 +189,7 @@ describe('healing ladder, first form', () => {
     story.tell({ kind: 'identity fault', cause: 'key wrong', name: 'ada', server, detail: 'wrong key' });
     const planned = story.settle();
     deepStrictEqual(
-      [planned.effects.filter(({ kind }) => kind !== 'probe'), story.agent().incidents[server]?.asked],
+      [planned.effects.filter(({ kind }) => kind !== 'probe'), story.agent().incidents[server]?.end?.at],
       [[], story.now],
     );
   });
@@ -202,14 +202,14 @@ describe('healing ladder, first form', () => {
     );
   });
 
-  it('does nothing by itself when the policy is off, and asks when it is ask', () => {
+  it('does nothing by itself when the policy is ask or off, and says so', () => {
     const moves = (['off', 'ask'] as const).map((healing) => {
       const story = blackout();
       story.tell({ kind: 'settings changed', settings: { ...story.state.settings, healing } });
-      return [effects(story.settle()), story.agent().incidents[server]?.asked !== undefined];
+      return [effects(story.settle()), story.agent().incidents[server]?.end !== undefined];
     });
     deepStrictEqual(moves, [
-      [[], false],
+      [[], true],
       [[], true],
     ]);
   });
