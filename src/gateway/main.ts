@@ -5,14 +5,13 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { utimes } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { basename, dirname } from 'node:path';
 import { withTimeout } from '../base/async.ts';
 import { BowlineError, messageOf } from '../base/errors.ts';
 import { DisposableStore, toDisposable } from '../base/lifecycle.ts';
 import type { Notice } from '../core/fleet/state.ts';
-import { readEndpointFile, writeEndpointFile } from '../node/endpointFile.ts';
+import { writeEndpointFile } from '../node/endpointFile.ts';
 import { Hands } from '../node/hands/hands.ts';
 import { JsonlLog } from '../node/jsonlLog.ts';
 import { processIdentity } from '../node/processIdentity.ts';
@@ -42,6 +41,7 @@ import { PromptCommands } from './promptCommands.ts';
 import { followPrompts, PromptStore } from './prompts.ts';
 import { Router } from './router.ts';
 import { SpoolDrain } from './spoolDrain.ts';
+import { SignOfLife } from './signOfLife.ts';
 import { loadState, saveState } from './stateStore.ts';
 import { after } from './timer.ts';
 import { Windows } from './windows.ts';
@@ -171,7 +171,8 @@ async function main(): Promise<void> {
     version,
   };
   await writeEndpointFile(paths, endpoint);
-  store.add(every(touchEveryMs, () => void touch(paths, endpoint, log)));
+  const sign = new SignOfLife(paths, endpoint, log);
+  store.add(every(touchEveryMs, () => void sign.give()));
   store.add(after(removeUnusedAfterMs, () => void removeUnused(paths, version, log)));
   log.info('the gateway listens', { port, version, epoch: epoch.id, lastExit: process.env['BOWLINE_LAST_EXIT'] });
 }
@@ -242,21 +243,6 @@ async function removeUnused(paths: StatePaths, running: string, log: JsonlLog): 
 
 function beat(): void {
   if (process.connected) process.send?.({ kind: 'heartbeat' });
-}
-
-/** Tells the next run that this one still lived; brings the file back if somebody removed or damaged it. */
-async function touch(paths: StatePaths, endpoint: Endpoint, log: JsonlLog): Promise<void> {
-  try {
-    const reading = await readEndpointFile(paths);
-    if (reading.kind !== 'ok') throw new Error(reading.kind === 'missing' ? 'it is missing' : reading.reason);
-    const now = new Date();
-    await utimes(paths.endpoint, now, now);
-  } catch (error) {
-    log.warn('the endpoint file is not as it was; writing it again', { reason: messageOf(error) });
-    await writeEndpointFile(paths, endpoint).catch((failure: unknown) => {
-      log.error('the endpoint file cannot be written', { reason: messageOf(failure) });
-    });
-  }
 }
 
 /** What is ended when this process ends. */

@@ -14,10 +14,9 @@ export function updateAgent(state: FleetState, name: string, change: (agent: Age
   if (agent === undefined) return state;
   const { agent: next, timeline = [] } = change(agent);
   if (next === agent) return state;
-  const { [name]: _former, ...others } = state.agents;
   return {
     ...state,
-    agents: next === 'removed' ? others : { ...state.agents, [name]: next },
+    agents: next === 'removed' ? without(state.agents, name) : { ...state.agents, [name]: next },
     timeline:
       timeline.length === 0
         ? state.timeline

@@ -15,20 +15,6 @@ const kept = { notices: 50, audit: 300 } as const;
  * agent, ended launch, older report) returns the same object.
  */
 export function reduce(state: FleetState, event: FleetEvent): FleetState {
-  const next = fold(state, event);
-  return next.agents === state.agents || !('name' in event) ? next : withLifeChange(state, next, event.name, event);
-}
-
-/** Each step in an agent's life is written down with the fact that brought it about. */
-function withLifeChange(before: FleetState, state: FleetState, name: string, event: FleetEvent): FleetState {
-  const from = before.agents[name]?.life.kind ?? 'none';
-  const to = state.agents[name]?.life.kind ?? 'removed';
-  if (from === to) return state;
-  const record = { at: event.at, agent: name, action: 'life', from, to, trigger: event.kind } as const;
-  return { ...state, audit: append(state.audit, record, kept.audit) };
-}
-
-function fold(state: FleetState, event: FleetEvent): FleetState {
   switch (event.kind) {
     case 'epoch started':
       return { ...state, epoch: event.epoch };
@@ -46,17 +32,17 @@ function fold(state: FleetState, event: FleetEvent): FleetState {
     case 'guard bypassed':
       return { ...state, audit: append(state.audit, event.record, kept.audit) };
     case 'agent created':
-      return createAgent(state, event);
+      return withLifeChange(state, createAgent(state, event), event.name, event);
     case 'agent removed':
-      return removeAgent(state, event.name);
+      return withLifeChange(state, removeAgent(state, event.name), event.name, event);
     case 'context saved':
       return updateAgent(state, event.name, (agent) => ({ agent: { ...agent, savedContext: event.context } }));
     case 'identity fault':
       return identityFault(state, event);
     case 'launch failed':
-      return launchFailed(state, event);
+      return withLifeChange(state, launchFailed(state, event), event.name, event);
     case 'process ended':
-      return processEnded(state, event);
+      return withLifeChange(state, processEnded(state, event), event.name, event);
     case 'launch requested':
     case 'stop requested':
     case 'launched':
@@ -64,8 +50,10 @@ function fold(state: FleetState, event: FleetEvent): FleetState {
     case 'screen read':
     case 'activity observed':
     case 'launch verified':
-    case 'launch unverified':
-      return updateAgent(state, event.name, (agent) => reduceLife(agent, event));
+    case 'launch unverified': {
+      const next = updateAgent(state, event.name, (agent) => reduceLife(agent, event));
+      return withLifeChange(state, next, event.name, event);
+    }
     case 'hook reported': {
       const { name, launchId, hook, at } = event;
       // Also of a launch that has ended: that a prompt was received stays true.
@@ -106,6 +94,16 @@ function fold(state: FleetState, event: FleetEvent): FleetState {
 /** Folds many facts, oldest first. */
 export function reduceAll(events: readonly FleetEvent[], state: FleetState = emptyFleet): FleetState {
   return events.reduce(reduce, state);
+}
+
+/** Each step in an agent's life is written down with the fact that brought it about. */
+function withLifeChange(before: FleetState, state: FleetState, name: string, event: FleetEvent): FleetState {
+  if (state === before) return state;
+  const from = before.agents[name]?.life.kind ?? 'none';
+  const to = state.agents[name]?.life.kind ?? 'removed';
+  if (from === to) return state;
+  const record = { at: event.at, agent: name, action: 'life', from, to, trigger: event.kind } as const;
+  return { ...state, audit: append(state.audit, record, kept.audit) };
 }
 
 function createAgent(state: FleetState, event: Extract<FleetEvent, { kind: 'agent created' }>): FleetState {

@@ -78,7 +78,9 @@ export class StandingStreams implements Disposable {
 
   /** The stream opened last for this endpoint. */
   newest(endpoint: EndpointOf): StandingStream | undefined {
-    return [...this.streams.values()].reverse().find(({ session }) => sameEndpoint(session, endpoint));
+    let newest: StandingStream | undefined;
+    for (const stream of this.streams.values()) if (sameEndpoint(stream.session, endpoint)) newest = stream;
+    return newest;
   }
 
   has(sessionId: string): boolean {

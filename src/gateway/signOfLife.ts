@@ -1,0 +1,44 @@
+import { stat, utimes } from 'node:fs/promises';
+import { messageOf } from '../base/errors.ts';
+import type { Log } from '../base/log.ts';
+import { readEndpointFile, writeEndpointFile } from '../node/endpointFile.ts';
+import type { StatePaths } from '../node/statePaths.ts';
+import type { Endpoint } from '../protocol/endpointFile.ts';
+
+/**
+ * The time of the endpoint file's last change tells the next run of the gateway how long this one lived. Brings the file
+ * back if somebody removed, opened to others or damaged it; it is read anew only when it is not as this process left it.
+ */
+export class SignOfLife {
+  private left: string | undefined;
+
+  constructor(
+    private readonly paths: StatePaths,
+    private readonly endpoint: Endpoint,
+    private readonly log: Log,
+  ) {}
+
+  /** Never rejects. */
+  async give(): Promise<void> {
+    const { paths, endpoint, log } = this;
+    try {
+      const { ino, mode, uid, mtimeMs } = await stat(paths.endpoint);
+      const mark = (time: number): string => [ino, mode, uid, time].join(' ');
+      if (mark(mtimeMs) !== this.left) await this.check();
+      const now = new Date();
+      await utimes(paths.endpoint, now, now);
+      this.left = mark(now.getTime());
+    } catch (error) {
+      this.left = undefined;
+      log.warn('the endpoint file is not as it was; writing it again', { reason: messageOf(error) });
+      await writeEndpointFile(paths, endpoint).catch((failure: unknown) => {
+        log.error('the endpoint file cannot be written', { reason: messageOf(failure) });
+      });
+    }
+  }
+
+  private async check(): Promise<void> {
+    const reading = await readEndpointFile(this.paths);
+    if (reading.kind !== 'ok') throw new Error(reading.kind === 'missing' ? 'it is missing' : reading.reason);
+  }
+}
