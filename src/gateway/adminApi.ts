@@ -6,8 +6,10 @@ import type { Log } from '../base/log.ts';
 import { promptViews } from '../core/fleet/promptView.ts';
 import { type AgentRow, select } from '../core/fleet/select.ts';
 import { type Command, commandSchema } from '../protocol/commands.ts';
+import type { conversationListSchema } from '../protocol/conversations.ts';
 import { firstIssue, inEnglish } from '../protocol/issues.ts';
 import { promptIdSchema } from '../protocol/schema.ts';
+import type { Environment } from '../node/environment.ts';
 import type { Commands } from './commands.ts';
 import type { EventStreams } from './eventStreams.ts';
 import type { FleetService } from './fleetService.ts';
@@ -15,6 +17,7 @@ import { sendEmpty, sendError, sendJson } from './http/answers.ts';
 import { readBody } from './http/body.ts';
 import { bearerToken, equalSecrets } from './http/checks.ts';
 import type { Clock } from './ports.ts';
+import { conversationsFor } from './transcripts.ts';
 
 /** What {@link AdminApi} works with. */
 export interface AdminApiOptions {
@@ -25,6 +28,8 @@ export interface AdminApiOptions {
   readonly handOver: (version: string) => Promise<void>;
   readonly clock: Clock;
   readonly log: Log;
+  /** Of this process; tells where Claude keeps its files. */
+  readonly environment: Environment;
   /** Bearer token of the endpoint file. */
   readonly token: string;
 }
@@ -181,6 +186,9 @@ export class AdminApi {
     } else if (action === 'prompt' && method === 'GET') {
       this.requireAgent(name);
       sendJson(response, 200, { prompts: promptViews(fleet.state, name, clock()) });
+    } else if (action === 'conversations') {
+      if (method === 'GET') await this.sendConversations(response, name);
+      else refuseMethod(response, 'GET');
     } else if (method !== 'POST') {
       refuseMethod(response, action === 'prompt' ? 'GET, POST' : 'POST');
     } else {
@@ -194,6 +202,15 @@ export class AdminApi {
       if (command.kind === 'prompt' || command.kind === 'save and restart') sendJson(response, 202, { id: command.id });
       else sendEmpty(response, 204);
     }
+  }
+
+  private async sendConversations(response: ServerResponse, name: string): Promise<void> {
+    this.requireAgent(name);
+    const { fleet, environment } = this.options;
+    const { state } = fleet;
+    const agent = state.agents[name];
+    const conversations = agent === undefined ? [] : await conversationsFor(state, agent, environment);
+    sendJson(response, 200, { conversations } satisfies z.infer<typeof conversationListSchema>);
   }
 
   private requireAgent(name: string): AgentRow {

@@ -127,7 +127,7 @@ async function main(): Promise<void> {
     handOver.accept(message);
   });
   const admin = new AdminApi({
-    ...{ fleet, commands, events, clock, log, token },
+    ...{ fleet, commands, events, clock, log, token, environment: process.env },
     handOver: (wanted) => handOver.request(wanted),
   });
   const hooks = new HookIntake({ fleet, keys, log });

@@ -110,6 +110,7 @@ export class GatewayParts {
       handOver: () => Promise.resolve(),
       clock,
       log,
+      environment: { HOME: join(paths.directory, 'home') },
       token: parts.token,
     });
     const hooks = new HookIntake({ fleet, keys, log });

@@ -8,6 +8,8 @@ export interface TranscriptFact {
   readonly kind: 'prompt' | 'answer' | 'api error' | 'other';
   readonly sessionId?: string;
   readonly directory?: string;
+  /** Of a prompt: what the person said. */
+  readonly text?: string;
   /** Of an API error: what the person saw. */
   readonly errorText?: string;
   readonly errorCode?: string;
@@ -45,7 +47,11 @@ function readTranscriptLine(line: string): TranscriptFact | undefined {
   const common = { ...(sessionId !== undefined && { sessionId }), ...(directory !== undefined && { directory }) };
   const content = recordOf(fields['message'])?.['content'];
   if (fields['isSidechain'] === true || fields['isMeta'] === true) return { ...common, kind: 'other' };
-  if (fields['type'] === 'user') return { ...common, kind: isPrompt(content) ? 'prompt' : 'other' };
+  if (fields['type'] === 'user') {
+    return isPrompt(content)
+      ? { ...common, kind: 'prompt', text: textsOf(content).join('\n') }
+      : { ...common, kind: 'other' };
+  }
   if (fields['type'] !== 'assistant') return { ...common, kind: 'other' };
   if (fields['isApiErrorMessage'] !== true) return { ...common, kind: 'answer' };
   const errorText = textsOf(content).join('\n');

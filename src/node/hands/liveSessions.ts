@@ -3,13 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Disposable } from '../../base/lifecycle.ts';
 import { type LiveSession, readLiveSession } from '../../core/claude/liveSession.ts';
+import { claudeDirectory } from '../claudeDirectory.ts';
 
 /** Where Claude keeps the live state of its processes, given an agent's environment (measured, both versions). */
 export function liveSessionDirectory(environment: Readonly<Record<string, string>>): string | undefined {
-  const configured = environment['CLAUDE_CONFIG_DIR'];
-  if (configured !== undefined && configured !== '') return join(configured, 'sessions');
-  const home = environment['HOME'];
-  return home === undefined ? undefined : join(home, '.claude', 'sessions');
+  const directory = claudeDirectory(environment);
+  return directory === undefined ? undefined : join(directory, 'sessions');
 }
 
 /** Reads the file of one process. Only `<pid>.json` is ever opened: files beside it hold tokens. */

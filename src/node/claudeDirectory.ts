@@ -1,0 +1,9 @@
+import { join } from 'node:path';
+
+/** Where Claude keeps its files, given the environment that it is started with (measured, claude 2.1.160 and 2.1.332). */
+export function claudeDirectory(environment: Readonly<Record<string, string>>): string | undefined {
+  const configured = environment['CLAUDE_CONFIG_DIR'];
+  if (configured !== undefined && configured !== '') return configured;
+  const home = environment['HOME'];
+  return home === undefined ? undefined : join(home, '.claude');
+}
