@@ -1,5 +1,3 @@
-import { type Disposable, toDisposable } from '../base/lifecycle.ts';
-
 /** Two readings of the time, in milliseconds. */
 export interface ClockReading {
   readonly wall: number;
@@ -8,7 +6,6 @@ export interface ClockReading {
 
 /** A jump that no scheduling explains. */
 const jumpMs = 10_000;
-const everyMs = 2_000;
 
 /**
  * Whether the host slept, or its clock was set, between two readings that were to be `everyMs` apart: the clocks went
@@ -20,17 +17,25 @@ export function hostSlept(before: ClockReading, after: ClockReading, expectedMs:
   return Math.abs(wall - monotonic) > jumpMs || monotonic - expectedMs > jumpMs;
 }
 
-/** Calls `onResumed` after the host slept. */
-export function watchHostSleep(onResumed: () => void, read: () => ClockReading = readClocks): Disposable {
-  let before = read();
-  const timer = setInterval(() => {
-    const now = read();
-    if (hostSlept(before, now, everyMs)) onResumed();
-    before = now;
-  }, everyMs);
-  return toDisposable(() => {
-    clearInterval(timer);
-  });
+/** Finds out that the host slept, by looking at the clocks at intervals. */
+export class HostClock {
+  private before: ClockReading;
+
+  /** `everyMs`: between two looks. */
+  constructor(
+    private readonly everyMs: number,
+    private readonly onResumed: () => void,
+    private readonly read: () => ClockReading = readClocks,
+  ) {
+    this.before = read();
+  }
+
+  look(): void {
+    const now = this.read();
+    const slept = hostSlept(this.before, now, this.everyMs);
+    this.before = now;
+    if (slept) this.onResumed();
+  }
 }
 
 function readClocks(): ClockReading {

@@ -11,7 +11,6 @@ import { withTimeout } from '../base/async.ts';
 import { BowlineError, messageOf } from '../base/errors.ts';
 import { DisposableStore, toDisposable } from '../base/lifecycle.ts';
 import type { Notice } from '../core/fleet/state.ts';
-import { writeEndpointFile } from '../node/endpointFile.ts';
 import { Hands } from '../node/hands/hands.ts';
 import { JsonlLog } from '../node/jsonlLog.ts';
 import { processIdentity } from '../node/processIdentity.ts';
@@ -28,7 +27,7 @@ import { FleetService } from './fleetService.ts';
 import { HandOver, takeoverFailedNotice } from './handOver.ts';
 import { HandsTasks } from './handsTasks.ts';
 import { HookIntake } from './hookIntake.ts';
-import { watchHostSleep } from './hostClock.ts';
+import { HostClock } from './hostClock.ts';
 import { AgentKeyFiles } from './keys.ts';
 import { LaunchFiles } from './launchFiles.ts';
 import { McpEndpoint } from './mcp/endpoint.ts';
@@ -49,9 +48,11 @@ import { WriteGate } from './writeGate.ts';
 
 /** The holder passes the listening socket here. */
 const listeningDescriptor = 3;
-const heartbeatEveryMs = 2_000;
-/** How exactly the next run knows when this one ended. */
-const touchEveryMs = 5_000;
+/**
+ * Between two heartbeats; what else is due at intervals is done with them, because each time that the process wakes costs
+ * more than what it does then. Also how exactly the next run knows when this one ended.
+ */
+const pulseEveryMs = 3_000;
 /** The holder waits a second for a gateway that outlives its own holder. */
 const flushLimitMs = 800;
 /** A hand-over has time, but the holder must not take it for a hang. */
@@ -149,18 +150,14 @@ async function main(): Promise<void> {
   );
   store.add(followAgents({ fleet, keys, paths, mcp, log }));
   store.add(followPrompts({ fleet, prompts, log }));
-  store.add(
-    watchHostSleep(() => {
-      log.info('the host slept, or its clock was set');
-      fleet.report({ at: clock(), kind: 'host resumed' });
-    }),
-  );
+  const hostClock = new HostClock(pulseEveryMs, () => {
+    log.info('the host slept, or its clock was set');
+    fleet.report({ at: clock(), kind: 'host resumed' });
+  });
   fleet.start();
   store.add(new SpoolDrain({ fleet, paths, log }));
 
   beat();
-  store.add(every(heartbeatEveryMs, beat));
-  endWith({ fleet, store, sessions, log }, handOver);
   const endpoint: Endpoint = {
     protocol: endpointProtocol,
     port,
@@ -170,9 +167,16 @@ async function main(): Promise<void> {
     startedAt: epoch.startedAt,
     version,
   };
-  await writeEndpointFile(paths, endpoint);
   const sign = new SignOfLife(paths, endpoint, log);
-  store.add(every(touchEveryMs, () => void sign.give()));
+  store.add(
+    every(pulseEveryMs, () => {
+      beat();
+      hostClock.look();
+      void sign.give();
+    }),
+  );
+  endWith({ fleet, store, sessions, log }, handOver);
+  await sign.begin();
   store.add(after(removeUnusedAfterMs, () => void removeUnused(paths, version, log)));
   log.info('the gateway listens', { port, version, epoch: epoch.id, lastExit: process.env['BOWLINE_LAST_EXIT'] });
 }

@@ -6,11 +6,12 @@ import type { StatePaths } from '../node/statePaths.ts';
 import type { Endpoint } from '../protocol/endpointFile.ts';
 
 /**
- * The time of the endpoint file's last change tells the next run of the gateway how long this one lived. Brings the file
+ * Publishes the gateway. The time of the endpoint file's last change tells the next run of the gateway how long this one lived. Brings the file
  * back if somebody removed, opened to others or damaged it; it is read anew only when it is not as this process left it.
  */
 export class SignOfLife {
   private left: string | undefined;
+  private begun = false;
 
   constructor(
     private readonly paths: StatePaths,
@@ -18,8 +19,15 @@ export class SignOfLife {
     private readonly log: Log,
   ) {}
 
-  /** Never rejects. */
+  /** Writes the file. Call it once the gateway answers on its port. */
+  async begin(): Promise<void> {
+    await writeEndpointFile(this.paths, this.endpoint);
+    this.begun = true;
+  }
+
+  /** To be called at intervals. Never rejects. */
   async give(): Promise<void> {
+    if (!this.begun) return;
     const { paths, endpoint, log } = this;
     try {
       const { ino, mode, uid, mtimeMs } = await stat(paths.endpoint);

@@ -37,10 +37,10 @@ import {
   startTimeOf,
 } from './system.ts';
 
-const siblingMs = 2000;
+const siblingMs = 4500;
 const orphanMs = 1000;
 /** Shorter than {@link siblingMs}: a record that was lost is there again before another holder gives up on it. */
-const tickMs = 1000;
+const tickMs = 2000;
 const lateMs = 2000;
 const healthyMs = 5000;
 const longestDelayMs = 5000;

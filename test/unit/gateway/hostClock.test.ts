@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { hostSlept } from '../../../src/gateway/hostClock.ts';
+import { type ClockReading, HostClock, hostSlept } from '../../../src/gateway/hostClock.ts';
 
 describe('host clock', () => {
   const before = { wall: 1_000_000, monotonic: 5_000 };
@@ -25,5 +25,20 @@ describe('host clock', () => {
         'clock drifts': false,
       },
     );
+  });
+
+  it('tells each sleep once', () => {
+    let now: ClockReading = { wall: 0, monotonic: 0 };
+    const told: number[] = [];
+    const clock = new HostClock(
+      2_000,
+      () => told.push(now.wall),
+      () => now,
+    );
+    for (const pause of [0, 600_000, 0, 0]) {
+      now = { wall: now.wall + 2_000 + pause, monotonic: now.monotonic + 2_000 };
+      clock.look();
+    }
+    assert.deepStrictEqual(told, [604_000]);
   });
 });
