@@ -55,6 +55,7 @@ export class LaunchFiles {
         BOWLINE_AGENT: name,
         BOWLINE_LAUNCH: launch.id,
       },
+      ...(launch.guard !== undefined && { guard: launch.guard }),
     };
     const key = await keys.keyOf(name);
     await ensurePrivateDirectory(files.directory);

@@ -12,6 +12,7 @@ import {
   guardBypassSchema,
   identityFaultSchema,
   incidentEndSchema,
+  interruptOutcomeSchema,
   launchSchema,
   noticeSchema,
   outcomeSchema,
@@ -20,6 +21,7 @@ import {
   rungSchema,
   savedContextSchema,
   saveRestartSchema,
+  screenShowsSchema,
   settingsSchema,
 } from './fleetState.ts';
 import { type Exactly, nameSchema, promptIdSchema, textSchema, timeSchema } from './schema.ts';
@@ -72,6 +74,22 @@ const activityObserved = z.object({
   launchId,
   activity: activityKindSchema,
 });
+const screenLookedAt = z.object({
+  at,
+  kind: z.literal('screen looked at'),
+  name,
+  launchId,
+  askedAt: timeSchema,
+  shows: screenShowsSchema,
+});
+const interrupt = { at, name, launchId, interruptId: z.string() };
+const interruptPressed = z.object({ ...interrupt, kind: z.literal('interrupt pressed') });
+const interruptEnded = z.object({
+  ...interrupt,
+  kind: z.literal('interrupt ended'),
+  outcome: interruptOutcomeSchema,
+  detail: textSchema,
+});
 const attempt = { at, name, server: z.string(), attemptId: z.string() };
 const rungActed = z.object({ ...attempt, kind: z.literal('rung acted') });
 const rungEnded = z.object({ ...attempt, kind: z.literal('rung ended'), outcome: outcomeSchema, detail: textSchema });
@@ -93,6 +111,9 @@ export const handsFactSchema = z.discriminatedUnion('kind', [
   promptTaken,
   promptWaits,
   promptTyped,
+  screenLookedAt,
+  interruptPressed,
+  interruptEnded,
 ]);
 
 export type HandsFact = Extract<
@@ -109,7 +130,10 @@ export type HandsFact = Extract<
       | 'rung ended'
       | 'prompt taken'
       | 'prompt waits'
-      | 'prompt typed';
+      | 'prompt typed'
+      | 'screen looked at'
+      | 'interrupt pressed'
+      | 'interrupt ended';
   }
 >;
 
@@ -144,6 +168,17 @@ export const fleetEventSchema = z.discriminatedUnion('kind', [
   promptTaken,
   promptWaits,
   promptTyped,
+  z.object({ at, kind: z.literal('look requested'), name, launchId }),
+  screenLookedAt,
+  z.object({
+    at,
+    kind: z.literal('interrupt requested'),
+    name,
+    launchId,
+    request: z.object({ id: z.string(), turnSince: timeSchema, by: z.string() }),
+  }),
+  interruptPressed,
+  interruptEnded,
   z.object({ ...prompt, kind: z.literal('prompt ended'), outcome: z.enum(['unknown', 'failed']), detail: textSchema }),
   z.object({
     at,

@@ -22,6 +22,7 @@ export const settingsSchema = z.object({
   healing: healingPolicySchema,
   tmuxPath: optional(z.string().check(z.minLength(1))),
   handsWithoutWindow: optional(z.enum(['on', 'off'])),
+  guardError: optional(z.enum(['block', 'allow'])),
 });
 
 export const noticeSchema = z.object({
@@ -74,6 +75,7 @@ export const launchSchema = z.object({
   expectedSessionId: optional(z.string()),
   requestedAt: timeSchema,
   cause: z.enum(['person', 'healing']),
+  guard: optional(z.literal('bypassed')),
 });
 
 export const endReasonSchema = z.enum(['idle', 'replaced', 'released', 'shutdown', 'crashed', 'killed', 'host gone']);
@@ -86,6 +88,23 @@ export const processSchema = z.object({
   pid: z.int().check(z.positive()),
 });
 
+export const screenShowsSchema = z.enum(['empty input', 'unsent input', 'permission', 'dialog', 'unknown']);
+export const interruptOutcomeSchema = z.enum(['interrupted', 'no effect']);
+
+const lookSchema = z.object({
+  askedAt: timeSchema,
+  seen: optional(z.object({ at: timeSchema, shows: screenShowsSchema })),
+});
+
+const interruptSchema = z.object({
+  id: z.string(),
+  at: timeSchema,
+  turnSince: timeSchema,
+  by: z.string(),
+  pressedAt: optional(timeSchema),
+  ended: optional(z.object({ at: timeSchema, outcome: interruptOutcomeSchema, detail: z.string() })),
+});
+
 const runningSchema = z.object({
   launch: launchSchema,
   process: processSchema,
@@ -94,6 +113,8 @@ const runningSchema = z.object({
   verifiedAt: optional(timeSchema),
   unverified: optional(z.object({ at: timeSchema, detail: z.string() })),
   dialog: optional(dialogSchema),
+  look: optional(lookSchema),
+  interrupt: optional(interruptSchema),
 });
 
 const lifeSchema = z.discriminatedUnion('kind', [
@@ -266,6 +287,7 @@ export const agentSchema = z.object({
       endedAt: timeSchema,
       reason: endReasonSchema,
       detail: optional(z.string()),
+      refused: optional(z.literal('guard')),
     }),
   ),
   launchCount: count,

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { commandSchema } from './commands.ts';
 import { fleetEventSchema, handsFactSchema } from './fleetEvent.ts';
 import { fleetStateSchema } from './fleetState.ts';
-import { promptIdSchema } from './schema.ts';
+import { promptIdSchema, timeSchema } from './schema.ts';
 
 const optional = z.exactOptional;
 
@@ -25,6 +25,16 @@ export const handsTaskSchema = z.discriminatedUnion('kind', [
     arguments: z.array(z.string()),
     /** Over the allow-listed environment of the hands. */
     environment: z.record(z.string(), z.string()),
+    /** Whatever the screen shows, the former process is ended. */
+    guard: optional(z.literal('bypassed')),
+  }),
+  z.object({ kind: z.literal('look'), id: z.string(), name: z.string(), launchId: z.string(), askedAt: timeSchema }),
+  z.object({
+    kind: z.literal('interrupt'),
+    id: z.string(),
+    name: z.string(),
+    launchId: z.string(),
+    interruptId: z.string(),
   }),
   z.object({ kind: z.literal('end'), id: z.string(), name: z.string(), launchId: z.string() }),
   z.object({

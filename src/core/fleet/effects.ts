@@ -22,6 +22,22 @@ export type HandsEffect =
       readonly attemptId: string;
       readonly text: string;
     }
+  /** Look at the screen and tell what stands in the input line. */
+  | {
+      readonly kind: 'look';
+      readonly id: string;
+      readonly name: string;
+      readonly launchId: string;
+      readonly askedAt: number;
+    }
+  /** Press Escape once, in the turn that began at `turnSince`. */
+  | {
+      readonly kind: 'interrupt';
+      readonly id: string;
+      readonly name: string;
+      readonly launchId: string;
+      readonly interruptId: string;
+    }
   /** Paste a prompt into an idle agent and submit it, once in its life; its text is in a file. */
   | {
       readonly kind: 'prompt';

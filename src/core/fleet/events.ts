@@ -11,6 +11,8 @@ import type {
   GuardBypass,
   IdentityFaultCause,
   IncidentEnd,
+  Interrupt,
+  InterruptOutcome,
   Launch,
   Notice,
   PaneProcess,
@@ -18,6 +20,7 @@ import type {
   Rung,
   SavedContext,
   SaveRestart,
+  ScreenShows,
 } from './state.ts';
 
 /** A fact that happened at `at` (milliseconds since the epoch). `reduce` folds it into the state; it is never an order. */
@@ -41,6 +44,14 @@ type FleetFact =
       readonly then: 'keep' | 'remove';
     }
   | { readonly kind: 'guard bypassed'; readonly record: GuardBypass }
+  /** The hands are to look at its screen. */
+  | { readonly kind: 'look requested'; readonly name: string; readonly launchId: string }
+  | {
+      readonly kind: 'interrupt requested';
+      readonly name: string;
+      readonly launchId: string;
+      readonly request: Pick<Interrupt, 'id' | 'turnSince' | 'by'>;
+    }
   | { readonly kind: 'doubted'; readonly name: string; readonly server: string; readonly cause: DoubtCause }
   | { readonly kind: 'prompt requested'; readonly name: string; readonly prompt: Omit<PromptRecord, 'state'> }
   | {
@@ -66,6 +77,29 @@ type FleetFact =
       readonly launchId: string;
       /** Absent: no dialog is on the screen. */
       readonly dialog?: Dialog;
+    }
+  /** The answer to the look that was asked for at `askedAt`. */
+  | {
+      readonly kind: 'screen looked at';
+      readonly name: string;
+      readonly launchId: string;
+      readonly askedAt: number;
+      readonly shows: ScreenShows;
+    }
+  /** Escape was pressed for it. */
+  | {
+      readonly kind: 'interrupt pressed';
+      readonly name: string;
+      readonly launchId: string;
+      readonly interruptId: string;
+    }
+  | {
+      readonly kind: 'interrupt ended';
+      readonly name: string;
+      readonly launchId: string;
+      readonly interruptId: string;
+      readonly outcome: InterruptOutcome;
+      readonly detail: string;
     }
   | {
       readonly kind: 'activity observed';

@@ -4,6 +4,7 @@ import type { FleetEvent } from './events.ts';
 import { planHealing } from './planHealing.ts';
 import { planProbes } from './planProbes.ts';
 import { planPrompts } from './planPrompts.ts';
+import { planScreen } from './planScreen.ts';
 import { planSaveRestart } from './planSaveRestart.ts';
 import { planVerification } from './planVerification.ts';
 import { type Agent, enabledServers, type FleetState } from './state.ts';
@@ -39,10 +40,11 @@ export function plan(state: FleetState, now: number): Plan {
     }
     const verification = planVerification(agent, healths, now);
     const prompts = planPrompts(agent, healths, now);
+    const screen = planScreen(agent, now);
     const saveRestart = planSaveRestart(agent, state.epoch, now);
-    decisions.push(...verification.decisions, ...prompts.decisions, ...saveRestart.decisions);
-    effects.push(...prompts.effects);
-    for (const { wakeAt } of [verification, prompts, saveRestart]) if (wakeAt !== undefined) wakes.push(wakeAt);
+    decisions.push(...verification.decisions, ...prompts.decisions, ...screen.decisions, ...saveRestart.decisions);
+    effects.push(...prompts.effects, ...screen.effects);
+    for (const { wakeAt } of [verification, prompts, screen, saveRestart]) if (wakeAt !== undefined) wakes.push(wakeAt);
     if (saveRestart.decisions.some(({ kind }) => kind === 'launch requested')) return { decisions, effects };
   }
   const future = wakes.filter((at) => at > now);

@@ -4,6 +4,7 @@ import type { FleetEvent } from './events.ts';
 import { reduceBinding } from './reduceBinding.ts';
 import { reduceHealing } from './reduceHealing.ts';
 import { reduceLife } from './reduceLife.ts';
+import { reduceScreen } from './reduceScreen.ts';
 import { receivePrompt, reducePrompts } from './reducePrompts.ts';
 import { type Agent, emptyFleet, type FleetState, type Notice } from './state.ts';
 
@@ -68,6 +69,12 @@ export function reduce(state: FleetState, event: FleetEvent): FleetState {
     case 'save restart requested':
     case 'save restart ended':
       return updateAgent(state, event.name, (agent) => reducePrompts(agent, event));
+    case 'look requested':
+    case 'screen looked at':
+    case 'interrupt requested':
+    case 'interrupt pressed':
+    case 'interrupt ended':
+      return updateAgent(state, event.name, (agent) => reduceScreen(agent, event));
     case 'doubted':
     case 'mcp initialized':
     case 'mcp tools listed':
@@ -126,7 +133,11 @@ function createAgent(state: FleetState, event: Extract<FleetEvent, { kind: 'agen
 /** A restart that could not start leaves the agent as it was, so that nothing but a notice shows it. */
 function launchFailed(state: FleetState, event: Extract<FleetEvent, { kind: 'launch failed' }>): FleetState {
   const next = updateAgent(state, event.name, (agent) => reduceLife(agent, event));
-  if (next === state || next.agents[event.name]?.life.kind !== 'running') return next;
+  const after = next.agents[event.name];
+  if (next === state || after?.life.kind !== 'running') return next;
+  const last = after.launches.at(-1);
+  // Healing tries again by itself.
+  if (last?.refused !== undefined && last.launch.cause === 'healing') return next;
   const sentence = `${event.name} was not restarted and goes on as before: ${event.sentence}`;
   return withNotice(next, { at: event.at, code: event.code, sentence, severity: 'error' });
 }

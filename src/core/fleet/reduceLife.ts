@@ -116,7 +116,8 @@ function launched(agent: Agent, event: Extract<LifeEvent, { kind: 'launched' }>)
 function launchFailed(agent: Agent, event: Extract<LifeEvent, { kind: 'launch failed' }>): Reduction {
   const { life } = agent;
   if (life.kind !== 'launching' || life.launch.id !== event.launchId) return { agent };
-  const next = ended(agent, life.launch, event.at, 'crashed', event.sentence);
+  const refused = event.code === 'guard-blocked' ? ({ refused: 'guard' } as const) : {};
+  const next = ended(agent, life.launch, event.at, 'crashed', event.sentence, refused);
   const timeline = [{ at: event.at, text: `launch failed: ${event.sentence}` }];
   if (life.ending !== undefined) return { agent: withLife(next, { kind: 'running', running: life.ending }), timeline };
   const outcome: Life =
@@ -260,7 +261,14 @@ function withoutProcess(agent: Agent, life: Life): Agent {
   return { ...agent, life, activity: { ...agent.activity, kind: 'unknown' } };
 }
 
-function ended(agent: Agent, launch: Launch, endedAt: number, reason: EndReason, detail: string): Agent {
-  const record: EndedLaunch = { launch, endedAt, reason, detail };
+function ended(
+  agent: Agent,
+  launch: Launch,
+  endedAt: number,
+  reason: EndReason,
+  detail: string,
+  more: Pick<EndedLaunch, 'refused'> = {},
+): Agent {
+  const record: EndedLaunch = { launch, endedAt, reason, detail, ...more };
   return { ...agent, launches: [...agent.launches, record].slice(-launchesKept) };
 }

@@ -42,6 +42,8 @@ export interface FleetSettings {
   readonly tmuxPath?: string;
   /** Whether the gateway acts itself while no window does; absent: `on`. */
   readonly handsWithoutWindow?: 'on' | 'off';
+  /** What a restart does when the guard itself fails; absent: `block`. */
+  readonly guardError?: 'block' | 'allow';
 }
 
 /**
@@ -145,6 +147,8 @@ export interface Launch {
   readonly expectedSessionId?: string;
   readonly requestedAt: number;
   readonly cause: 'person' | 'healing';
+  /** The person chose to restart whatever the guard says. Absent: the hands look once more before they end anything. */
+  readonly guard?: 'bypassed';
 }
 
 export interface EndedLaunch {
@@ -152,6 +156,8 @@ export interface EndedLaunch {
   readonly endedAt: number;
   readonly reason: EndReason;
   readonly detail?: string;
+  /** It never began: the hands saw something on the screen that forbids a restart. Counts as no try of the healing. */
+  readonly refused?: 'guard';
 }
 
 /** Why a launch ended: exactly one per launch (spec, Life of an agent). */
@@ -203,7 +209,39 @@ export interface RunningLaunch {
   readonly unverified?: { readonly at: number; readonly detail: string };
   /** A dialog on the screen that only a person may answer. */
   readonly dialog?: Dialog;
+  /** The last look at its screen that was asked for. */
+  readonly look?: ScreenLook;
+  /** The last time that its turn was to be interrupted. */
+  readonly interrupt?: Interrupt;
 }
+
+/** Asked for before a restart. */
+export interface ScreenLook {
+  readonly askedAt: number;
+  /** Absent: the hands have not looked yet. */
+  readonly seen?: { readonly at: number; readonly shows: ScreenShows };
+}
+
+/**
+ * What stands where the input line is, unsent text also below a turn in progress. It may forbid an action, never justify
+ * one.
+ */
+export type ScreenShows = 'empty input' | 'unsent input' | 'permission' | 'dialog' | 'unknown';
+
+/** An Escape for one turn, the one that began at `turnSince`. */
+export interface Interrupt {
+  readonly id: string;
+  readonly at: number;
+  readonly turnSince: number;
+  /** The window or script that asked. */
+  readonly by: string;
+  /** When Escape was pressed; absent: not yet. */
+  readonly pressedAt?: number;
+  /** Absent: it is under way. */
+  readonly ended?: { readonly at: number; readonly outcome: InterruptOutcome; readonly detail: string };
+}
+
+export type InterruptOutcome = 'interrupted' | 'no effect';
 
 /** Dialogs that stop a launch or a turn; recognised, never answered. */
 export type Dialog = 'trust' | 'mcp-approval' | 'permission' | 'login' | 'other';

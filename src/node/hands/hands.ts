@@ -1,7 +1,7 @@
 import { delay, Sequencer } from '../../base/async.ts';
 import { BowlineError, messageOf } from '../../base/errors.ts';
 import { shellLine } from '../../core/claude/shellLine.ts';
-import { knownLaunchIds } from '../../core/fleet/state.ts';
+import { type ActivityKind, knownLaunchIds, runningLaunch } from '../../core/fleet/state.ts';
 import { Emitter } from '../../base/events.ts';
 import { DisposableObject } from '../../base/lifecycle.ts';
 import type { Log } from '../../base/log.ts';
@@ -15,6 +15,8 @@ import { checkProgram, killSession, newSession, respawnPane } from '../tmux/pane
 import { TmuxClient } from '../tmux/tmuxClient.ts';
 import { endProcess } from './endProcess.ts';
 import { findClaude } from './findClaude.ts';
+import { interruptTurn } from './interrupt.ts';
+import { lookAtScreen, whatForbidsEnding } from './look.ts';
 import { Observer } from './observer.ts';
 import { type PromptFact, type PromptStep, stepPrompt } from './sendPrompt.ts';
 import { typeLine } from './typeLine.ts';
@@ -43,6 +45,9 @@ export type HandsStatus =
 
 /** What tmux did not answer for is tried again after this. */
 const againAfterMs = 2_000;
+
+/** A turn that cannot be interrupted yet is looked at again after this. */
+const interruptAgainMs = 250;
 
 /** Why a task ends that is wanted by nobody any more. For any other reason it stays wanted, and other hands go on with it. */
 const calledOff = new BowlineError('cancelled', 'called off');
@@ -221,6 +226,10 @@ export class Hands extends DisposableObject {
         return this.end(task);
       case 'type':
         return this.type(task, signal);
+      case 'look':
+        return this.look(task);
+      case 'interrupt':
+        return this.interruptTurn(task, signal);
     }
   }
 
@@ -242,6 +251,11 @@ export class Hands extends DisposableObject {
     const inSession = panes.filter((pane) => pane.sessionName === name);
     const former = inSession.find((pane) => this.isOf(name, pane)) ?? inSession[0];
     if (former !== undefined && !this.isOf(name, former)) throw this.stranger(former);
+    if (former !== undefined && !former.dead && task.guard !== 'bypassed') {
+      const reason = await whatForbidsEnding(this.tmux, former);
+      if (reason !== undefined) throw new BowlineError('guard-blocked', reason);
+      signal.throwIfAborted();
+    }
     if (former !== undefined) await endProcess(former);
     signal.throwIfAborted();
     const pane =
@@ -317,6 +331,38 @@ export class Hands extends DisposableObject {
     ]);
   }
 
+  private async look({ name, launchId, askedAt }: Extract<HandsTask, { kind: 'look' }>): Promise<void> {
+    const pane = await this.livePaneOf(launchId);
+    // Whether it has ended, the observer tells.
+    if (pane === undefined) return;
+    const shows = await lookAtScreen(this.tmux, pane);
+    this.report([{ at: this.now(), kind: 'screen looked at', name, launchId, askedAt, shows }]);
+  }
+
+  /** Tried until Escape was pressed, must not be, or is not wanted any more. */
+  private async interruptTurn(task: Extract<HandsTask, { kind: 'interrupt' }>, signal: AbortSignal): Promise<void> {
+    const { name, launchId, interruptId } = task;
+    const stillWanted = (): boolean => !signal.aborted && this.activityOf(name, launchId) === 'busy';
+    while (!signal.aborted) {
+      const pane = await this.livePaneOf(launchId);
+      if (pane === undefined) return;
+      const step = await interruptTurn(this.tmux, pane, interruptId, { now: this.now, stillWanted });
+      const subject = { at: this.now(), name, launchId, interruptId };
+      switch (step.kind) {
+        case 'pressed':
+          this.report([{ ...subject, kind: 'interrupt pressed' }]);
+          return;
+        case 'refused': {
+          const detail = `${name} was not interrupted: ${step.reason}. Attach to ${name} and answer it.`;
+          this.report([{ ...subject, kind: 'interrupt ended', outcome: 'no effect', detail }]);
+          return;
+        }
+        case 'put off':
+          await delay(interruptAgainMs, signal).catch(() => undefined);
+      }
+    }
+  }
+
   /** The pane in which this launch lives; undefined: it lives in none. */
   private async livePaneOf(launchId: string): Promise<PaneInfo | undefined> {
     await this.tmux.connect();
@@ -324,10 +370,14 @@ export class Hands extends DisposableObject {
   }
 
   private isIdle(name: string, launchId: string): boolean {
+    return this.activityOf(name, launchId) === 'idle';
+  }
+
+  /** Undefined: this launch does not run. */
+  private activityOf(name: string, launchId: string): ActivityKind | undefined {
     const agent = this.options.fleet().agents[name];
-    return (
-      agent?.life.kind === 'running' && agent.life.running.launch.id === launchId && agent.activity.kind === 'idle'
-    );
+    const running = agent === undefined ? undefined : runningLaunch(agent);
+    return running?.launch.id === launchId ? agent?.activity.kind : undefined;
   }
 
   private failed(task: Exclude<HandsTask, { kind: 'prompt' }>, error: unknown, signal: AbortSignal): void {
@@ -351,6 +401,8 @@ export class Hands extends DisposableObject {
         this.report([{ at: this.now(), kind: 'rung ended', name, server, attemptId, outcome: 'put off', detail }]);
         return;
       }
+      case 'look':
+      case 'interrupt':
       case 'end':
         // Whether the process lives is unknown, so it stays wanted and is tried again.
         this.tryAgain();

@@ -16,9 +16,10 @@ export interface TypingContext {
   readonly stillWanted: () => boolean;
 }
 
+/** Nothing is typed within this time of a person's last key (spec, Life of an agent). In milliseconds. */
+export const personQuietMs = 5_000;
+
 const limits = {
-  /** Nothing is typed within this time of a person's last key (spec, Life of an agent). */
-  personQuietMs: 5_000,
   /** How long the text may take to show in the input line. */
   echoMs: 2_000,
   echoEveryMs: 40,
@@ -32,7 +33,7 @@ const limits = {
  *
  * A dialog may open between any look and what is sent after it. So the text goes as a bracketed paste, which no dialog
  * takes for an answer, and Enter goes only while the cursor stands where it stood when the input line showed the text
- * (see `guardedKeys`). Escape is never sent.
+ * (see `guardedKeys`).
  */
 export async function typeLine(
   tmux: TmuxCommands,
@@ -74,7 +75,7 @@ export async function lookWhetherFree(
   context: TypingContext,
 ): Promise<Freedom> {
   const activity = await lastClientActivity(tmux, pane.sessionId);
-  if (activity !== undefined && context.now() - activity * 1000 < limits.personQuietMs) {
+  if (activity !== undefined && context.now() - activity * 1000 < personQuietMs) {
     return { kind: 'taken', reason: 'a person is typing' };
   }
   const look = await lookAtPane(tmux, pane.paneId);

@@ -10,7 +10,7 @@ export interface PaneLook {
   readonly cursor: string;
   /** What {@link pasteGuarded} or {@link enterGuarded} left here last; empty: nothing. */
   readonly mark: string;
-  /** The `line` of the last {@link enterGuarded} that had one; empty: none. */
+  /** The `line` of the last {@link enterGuarded} or {@link escapeGuarded} that had one; empty: none. */
   readonly line: string;
 }
 
@@ -66,6 +66,19 @@ export function enterGuarded(
     ...marking(paneId, options.mark),
     ...(options.line === undefined ? [] : [['set-option', '-p', '-t', paneId, lineOption, options.line]]),
     ['send-keys', '-t', paneId, '--', 'Enter'],
+  ]);
+}
+
+/** Presses Escape if the cursor still stands where it stood at the look; `line` is set on the pane in the same go. */
+export function escapeGuarded(
+  tmux: TmuxCommands,
+  paneId: string,
+  look: PaneLook,
+  { line }: { readonly line: string },
+): Promise<GuardedOutcome> {
+  return guarded(tmux, paneId, look, [
+    ['set-option', '-p', '-t', paneId, lineOption, line],
+    ['send-keys', '-t', paneId, '--', 'Escape'],
   ]);
 }
 

@@ -74,6 +74,11 @@ function facts(launchId: string): { readonly [Kind in FleetEventKind]: Fact<Kind
       kind: 'guard bypassed',
       record: { at: 1, agent: 'ada', action: 'guard bypassed', mode: 'fresh', by: 'w', verdict: 'ok', reason: '' },
     },
+    'look requested': { kind: 'look requested', ...of },
+    'screen looked at': { kind: 'screen looked at', ...of, askedAt: 1, shows: 'empty input' },
+    'interrupt requested': { kind: 'interrupt requested', ...of, request: { id: 'i', turnSince: 1, by: 'w' } },
+    'interrupt pressed': { kind: 'interrupt pressed', ...of, interruptId: 'i' },
+    'interrupt ended': { kind: 'interrupt ended', ...of, interruptId: 'i', outcome: 'no effect', detail: 'no' },
     doubted: { kind: 'doubted', ...subject, cause: 'asked' },
     'prompt requested': {
       kind: 'prompt requested',
