@@ -75,6 +75,7 @@ const urgencies: Readonly<Record<FleetEventKind, Urgency>> = {
   'identity fault': 'durable',
   'context saved': 'durable',
   'incident opened': 'durable',
+  'incident reopened': 'durable',
   'incident closed': 'durable',
   'incident ended': 'durable',
   'rung started': 'durable',

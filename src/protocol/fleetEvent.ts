@@ -217,7 +217,11 @@ export const fleetEventSchema = z.discriminatedUnion('kind', [
     detail: textSchema,
   }),
   z.object({ at, kind: z.literal('context saved'), name, context: savedContextSchema }),
-  z.object({ at, kind: z.literal('incident opened'), name, server: z.string(), cause: z.string() }),
+  z.object({
+    ...{ at, kind: z.literal('incident opened'), name, server: z.string(), cause: z.string() },
+    outage: optional(z.string()),
+  }),
+  z.object({ at, kind: z.literal('incident reopened'), name, server: z.string() }),
   z.object({ at, kind: z.literal('incident closed'), name, server: z.string(), outcome: z.enum(['bound', 'over']) }),
   z.object({ at, kind: z.literal('incident ended'), name, server: z.string(), end: incidentEndSchema }),
   z.object({

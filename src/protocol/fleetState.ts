@@ -223,13 +223,15 @@ export const outcomeSchema = z.enum(['verified', 'failed', 'put off']);
 
 export const incidentEndSchema = z.object({
   kind: z.enum(['asked', 'dead']),
-  reason: z.enum(['configuration', 'policy', 'guard', 'crash loop', 'healing failed']),
+  reason: z.enum(['configuration', 'policy', 'guard', 'crash loop', 'healing failed', 'called off']),
   detail: z.string(),
 });
 
 const incidentSchema = z.object({
   since: timeSchema,
   cause: z.string(),
+  outage: optional(z.string()),
+  reopenedAt: optional(timeSchema),
   attempts: z.array(
     z.object({
       id: z.string(),

@@ -14,6 +14,7 @@ export class FleetStory {
 
   constructor(epoch = 'epoch-1') {
     this.tell({ kind: 'epoch started', epoch: { id: epoch, startedAt: this.now, port: 'kept open' } });
+    this.tell({ kind: 'hands changed', holder: 'window' });
   }
 
   /** Folds a fact in, at the time of the clock or at `at`. */

@@ -155,7 +155,15 @@ type FleetFact =
       readonly detail: string;
     }
   // Healing
-  | { readonly kind: 'incident opened'; readonly name: string; readonly server: string; readonly cause: string }
+  | {
+      readonly kind: 'incident opened';
+      readonly name: string;
+      readonly server: string;
+      readonly cause: string;
+      readonly outage?: string;
+    }
+  /** A person asked for healing, whatever the policy. */
+  | { readonly kind: 'incident reopened'; readonly name: string; readonly server: string }
   /** `over`: not because it is bound again, but because there is no process any more that could be. */
   | {
       readonly kind: 'incident closed';

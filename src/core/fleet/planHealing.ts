@@ -1,9 +1,11 @@
 import type { Health } from '../binding/health.ts';
-import { activeAttempt, attemptDeadline, nextMove, putOffByPerson } from '../healing/ladder.ts';
+import { activeAttempt, attemptDeadline, isRestart, nextMove, type StartedRung } from '../healing/ladder.ts';
+import { outageOf } from '../healing/outage.ts';
+import { putOffByPerson, situationOf } from '../healing/situation.ts';
 import type { Effect } from './effects.ts';
 import type { FleetEvent } from './events.ts';
-import { resumeOrFresh } from './launching.ts';
-import { type Agent, type FleetState, type HealingAttempt, runningLaunch } from './state.ts';
+import { freshLaunch, resumeOrFresh } from './launching.ts';
+import { type Agent, type FleetState, type HealingAttempt, type Incident, runningLaunch } from './state.ts';
 
 /** What healing calls for at one endpoint: an incident where it is unbound, and the attempt that is under way or due. */
 export function planHealing(
@@ -19,8 +21,6 @@ export function planHealing(
   const none = { decisions: [], effects: [] };
   const attempt = activeAttempt(incident);
   if (attempt !== undefined) return underWay(agent, server, health, attempt, now, wakes);
-  const newAttempt = (): string =>
-    `${agent.name}-${agent.launchCount}-${server}-${(incident?.attempts.length ?? 0) + 1}-${incident?.since ?? now}`;
   const putOff = incident === undefined ? undefined : putOffByPerson(agent, incident, now);
   switch (putOff?.kind) {
     case undefined:
@@ -30,7 +30,7 @@ export function planHealing(
       return none;
     case 'again':
       return {
-        decisions: [{ ...subject, kind: 'rung started', attemptId: newAttempt(), rung: 'reconnect', by: 'person' }],
+        decisions: [rungStarted(agent, server, 'reconnect', 'person', now)],
         effects: [],
       };
     case 'too long': {
@@ -44,42 +44,59 @@ export function planHealing(
   }
   if (health.state === 'unbound') {
     if (incident === undefined) {
-      return { decisions: [{ ...subject, kind: 'incident opened', cause: health.cause }], effects: [] };
+      const outage = outageOf(state, agent, server, health.cause);
+      return { decisions: [{ ...subject, kind: 'incident opened', cause: health.cause, outage }], effects: [] };
     }
-    const move = nextMove(state, agent, incident, health.cause, now);
+    // One restart is for all endpoints of the agent.
+    if (Object.values(agent.incidents).some((one) => isRestarting(one))) return none;
+    const move = nextMove(situationOf(state, agent, incident, health.cause, now), now);
     switch (move.kind) {
       case 'wait':
         if (move.until !== undefined) wakes.push(move.until);
         return none;
       case 'end':
         return { decisions: [{ ...subject, kind: 'incident ended', end: move.end }], effects: [] };
-      case 'reconnect':
-        return {
-          decisions: [{ ...subject, kind: 'rung started', attemptId: newAttempt(), rung: 'reconnect', by: 'policy' }],
-          effects: [],
-        };
-      case 'resume':
-        return {
-          decisions: [
-            { ...subject, kind: 'rung started', attemptId: newAttempt(), rung: 'resume', by: 'policy' },
-            {
-              at: now,
-              kind: 'launch requested',
-              name: agent.name,
-              launch: { ...resumeOrFresh(agent, now), cause: 'healing' },
-            },
-          ],
-          effects: [],
-        };
+      case 'rung':
+        return { decisions: startRung(agent, server, move.rung, now), effects: [] };
     }
   }
   if (incident === undefined) return none;
   if (health.state === 'bound' || health.state === 'not checkable') {
     return { decisions: [{ ...subject, kind: 'incident closed', outcome: 'bound' }], effects: [] };
   }
-  return health.state === 'off'
-    ? { decisions: [{ ...subject, kind: 'incident closed', outcome: 'over' }], effects: [] }
-    : none;
+  // What ended by itself while it was healed is not over: a restart that did not help stays counted.
+  const isOver = health.state === 'off' && agent.life.kind !== 'blocked' && agent.life.kind !== 'dead';
+  return isOver ? { decisions: [{ ...subject, kind: 'incident closed', outcome: 'over' }], effects: [] } : none;
+}
+
+function isRestarting(incident: Incident): boolean {
+  const attempt = activeAttempt(incident);
+  return attempt !== undefined && isRestart(attempt);
+}
+
+/** A restart is a try for each endpoint of the agent that is being healed. */
+function startRung(agent: Agent, server: string, rung: StartedRung, now: number): readonly FleetEvent[] {
+  const started = (one: string): FleetEvent => rungStarted(agent, one, rung, 'policy', now);
+  if (rung !== 'resume' && rung !== 'fresh') return [started(server)];
+  const servers = Object.entries(agent.incidents).flatMap(([name, { end }]) => (end === undefined ? [name] : []));
+  const launch = rung === 'fresh' ? freshLaunch(agent, now) : resumeOrFresh(agent, now);
+  return [
+    ...[...new Set([server, ...servers])].map(started),
+    { at: now, kind: 'launch requested', name: agent.name, launch: { ...launch, cause: 'healing' } },
+  ];
+}
+
+function rungStarted(
+  { name, launchCount, incidents }: Agent,
+  server: string,
+  rung: StartedRung,
+  by: HealingAttempt['by'],
+  now: number,
+): FleetEvent {
+  const tries = incidents[server]?.attempts.length ?? 0;
+  // Also unlike those of an earlier incident: hands that find this id on a pane take its line for typed.
+  const attemptId = `${name}-${launchCount}-${server}-${tries + 1}-${now.toString(36)}`;
+  return { at: now, kind: 'rung started', name, server, attemptId, rung, by };
 }
 
 function notice(at: number, { name }: Agent, sentence: string): FleetEvent {
@@ -112,12 +129,13 @@ function underWay(
   if (attempt.rung === 'reconnect' && running === undefined) {
     return { decisions: [end('put off', 'the agent is not running')], effects: [] };
   }
-  if (attempt.rung === 'resume' && agent.life.kind !== 'launching' && running === undefined) {
-    return { decisions: [end('failed', 'the process did not stay')], effects: [] };
+  if (isRestart(attempt)) {
+    const verdict = restartFailure(agent, health, attempt);
+    if (verdict !== undefined) return { decisions: [end(verdict.outcome, verdict.detail)], effects: [] };
   }
   const deadline = attemptDeadline(attempt);
   if (now >= deadline) {
-    const typed = attempt.actedAt !== undefined || attempt.rung === 'resume';
+    const typed = attempt.actedAt !== undefined || isRestart(attempt);
     if (!typed) return { decisions: [end('put off', 'nothing was typed in time')], effects: [] };
     // Where the endpoint is unbound healing goes on; else this is all that a person would ever hear.
     const isEnd = attempt.by === 'person' && health.state !== 'unbound';
@@ -143,4 +161,23 @@ function underWay(
       },
     ],
   };
+}
+
+/** Why a restart has not helped; undefined: it still may. */
+function restartFailure(
+  agent: Agent,
+  health: Health,
+  attempt: HealingAttempt,
+): { readonly outcome: 'failed' | 'put off'; readonly detail: string } | undefined {
+  if (agent.life.kind === 'launching') return undefined;
+  const running = runningLaunch(agent);
+  if (running === undefined) return { outcome: 'failed', detail: 'the process did not stay' };
+  if (running.launch.requestedAt < attempt.startedAt) {
+    const last = agent.launches.at(-1);
+    const outcome = last?.refused === undefined ? 'failed' : 'put off';
+    return { outcome, detail: last?.detail ?? 'it could not be restarted' };
+  }
+  const hasSpoken = running.confirmedAt !== undefined || running.unverified !== undefined;
+  if (health.state !== 'unbound' || !(hasSpoken || running.dialog !== undefined)) return undefined;
+  return { outcome: 'failed', detail: 'the new process is unbound' };
 }

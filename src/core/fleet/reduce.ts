@@ -89,6 +89,7 @@ export function reduce(state: FleetState, event: FleetEvent): FleetState {
       return updateAgent(state, event.name, (agent) => reduceBinding(agent, event, epoch));
     }
     case 'incident opened':
+    case 'incident reopened':
     case 'incident closed':
     case 'incident ended':
     case 'rung started':

@@ -17,7 +17,12 @@ export function reduceHealing(agent: Agent, event: HealingEvent): Reduction {
     case 'incident opened':
       if (incident !== undefined) return { agent };
       return {
-        agent: put({ since: event.at, cause: event.cause, attempts: [] }),
+        agent: put({
+          since: event.at,
+          cause: event.cause,
+          attempts: [],
+          ...(event.outage !== undefined && { outage: event.outage }),
+        }),
         ...line(`unbound: ${event.cause}`),
       };
     case 'incident closed':
@@ -29,6 +34,12 @@ export function reduceHealing(agent: Agent, event: HealingEvent): Reduction {
     case 'incident ended':
       if (incident === undefined || incident.end !== undefined) return { agent };
       return { agent: put({ ...incident, end: { ...event.end, at: event.at } }), ...line(event.end.detail) };
+    case 'incident reopened':
+      if (incident === undefined) return { agent };
+      return {
+        agent: put({ ...without(incident, 'end'), reopenedAt: event.at }),
+        ...line('healing was asked for'),
+      };
     case 'rung started': {
       const attempt: HealingAttempt = { id: event.attemptId, rung: event.rung, startedAt: event.at, by: event.by };
       const base: Incident = incident ?? { since: event.at, cause: 'asked', attempts: [] };
@@ -51,4 +62,9 @@ export function reduceHealing(agent: Agent, event: HealingEvent): Reduction {
       };
     }
   }
+}
+
+/** Where healing has stopped it goes on: the launch that somebody asked for is judged by what it shows. */
+export function withoutEnds(incidents: Agent['incidents']): Agent['incidents'] {
+  return Object.fromEntries(Object.entries(incidents).map(([server, one]) => [server, without(one, 'end')]));
 }

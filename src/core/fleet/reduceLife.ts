@@ -1,6 +1,7 @@
 import type { HookFact } from '../claude/facts.ts';
 import { type Reduction, without } from './agentUpdate.ts';
 import type { FleetEvent, ProcessExit } from './events.ts';
+import { withoutEnds } from './reduceHealing.ts';
 import { reduceHook } from './reduceHook.ts';
 import { withNextStep } from './nextSteps.ts';
 import { type Agent, currentLaunch, type EndedLaunch, type EndReason, type Launch, type Life } from './state.ts';
@@ -78,7 +79,11 @@ export function reduceLife(agent: Agent, event: LifeEvent): Reduction {
 function launchRequested(agent: Agent, launch: Launch): Reduction {
   const { life } = agent;
   if (life.kind === 'stopping') return { agent };
-  const next = { ...agent, launchCount: agent.launchCount + 1 };
+  const next = {
+    ...agent,
+    launchCount: agent.launchCount + 1,
+    ...(launch.cause !== 'healing' && { incidents: withoutEnds(agent.incidents) }),
+  };
   if (life.kind === 'running') {
     return { agent: withLife(next, { kind: 'launching', launch, ending: life.running }) };
   }

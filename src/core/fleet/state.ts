@@ -389,6 +389,10 @@ export type IdentityFaultCause =
 export interface Incident {
   readonly since: number;
   readonly cause: string;
+  /** What it has in common with the incidents that began with it; absent: nothing is known. */
+  readonly outage?: string;
+  /** When a person asked for healing: the policy does not hold it back, and all tries count anew. */
+  readonly reopenedAt?: number;
   readonly attempts: readonly HealingAttempt[];
   /** Set when Bowline stopped trying. The process is left as it is. */
   readonly end?: IncidentEnd & { readonly at: number };
@@ -397,7 +401,7 @@ export interface Incident {
 /** `asked`: a person must choose. `dead`: everything that may be tried was, and did not help. */
 export interface IncidentEnd {
   readonly kind: 'asked' | 'dead';
-  readonly reason: 'configuration' | 'policy' | 'guard' | 'crash loop' | 'healing failed';
+  readonly reason: 'configuration' | 'policy' | 'guard' | 'crash loop' | 'healing failed' | 'called off';
   /** What to do, in one sentence. */
   readonly detail: string;
 }

@@ -1,24 +1,16 @@
-import { causeText } from '../binding/causes.ts';
-import type { UnboundCause } from '../binding/health.ts';
-import {
-  type Agent,
-  currentLaunch,
-  type FleetState,
-  type HealingAttempt,
-  type HealingPolicy,
-  type Incident,
-  type IncidentEnd,
-} from '../fleet/state.ts';
+import type { Verdict } from '../guard/verdict.ts';
+import type { ActivityKind, HealingAttempt, HealingPolicy, Incident, IncidentEnd, Rung } from '../fleet/state.ts';
 
 /** Limits of healing (spec, Healing ladder), in milliseconds and counts. */
 export const healingTimes = {
-  reconnectTries: 2,
-  resumeTries: 1,
+  /** How often a rung may fail before the next one. */
+  tries: { nudge: 2, reconnect: 2, resume: 1, fresh: 1 },
   /** From the Enter of `/mcp reconnect` to a proven binding; the client confirms after 0.14 s (measured, both versions). */
   verifyReconnect: 8_000,
   /** How long the hands may take to type before the try counts as put off. */
   actLimit: 15_000,
-  verifyResume: 90_000,
+  /** A new process that told nothing by then. One that did, and is unbound, has failed at once. */
+  verifyRestart: 90_000,
   /** A try that was put off (busy screen, a person typing) is made again after this, doubled each time up to the limit. */
   putOffPause: 2_000,
   putOffPauseLimit: 60_000,
@@ -29,59 +21,112 @@ export const healingTimes = {
   restartsPerHour: 3,
 } as const;
 
+/** The rungs that are started; `adopt` is what the gateway does by itself with the sessions that it knows. */
+export type StartedRung = Exclude<Rung, 'adopt'>;
+
 /** The next move for one unbound endpoint. */
 export type Move =
-  | { readonly kind: 'reconnect' }
-  | { readonly kind: 'resume' }
+  | { readonly kind: 'rung'; readonly rung: StartedRung }
   | { readonly kind: 'end'; readonly end: IncidentEnd }
   | { readonly kind: 'wait'; readonly until?: number };
 
-/** Picks the next rung from what was tried. A rung follows only on a failed one; configuration causes go to a person. */
-export function nextMove(state: FleetState, agent: Agent, incident: Incident, cause: UnboundCause, now: number): Move {
-  const policy: HealingPolicy = agent.configuration.healing ?? state.settings.healing;
-  const isByPerson = policy === 'ask' || policy === 'off';
+/** All that the next move is decided by. */
+export interface Situation {
+  /** `configuration`: only a person can mend it; a restart would bring it back. */
+  readonly cause: 'configuration' | 'lost';
+  readonly nextStep: string;
+  readonly policy: HealingPolicy;
+  /** Whether a person asked for healing: then the policy holds nothing back. */
+  readonly askedBy: 'person' | 'nobody';
+  /** Why healing stopped; undefined: it did not. */
+  readonly end: IncidentEnd['reason'] | undefined;
+  /** How often each rung failed. */
+  readonly failed: Readonly<Record<StartedRung, number>>;
+  /** Rungs that would be of no use here. */
+  readonly useless: readonly StartedRung[];
+  /** A try was put off until then; 0: none was. */
+  readonly retryAt: number;
+  readonly hands: 'there' | 'nobody';
+  readonly activity: ActivityKind;
+  readonly guard: Readonly<
+    Record<'resume' | 'fresh', Pick<Verdict, 'allowed' | 'reason' | 'downgraded' | 'wouldBeLost'>>
+  >;
+  /** Restarts of this agent by healing within the last hour, and when the fleet allows the next one. */
+  readonly restarts: { readonly recent: number; readonly nextAt: number };
+}
+
+const order: readonly StartedRung[] = ['nudge', 'reconnect', 'resume', 'fresh'];
+
+/** How far each policy goes by itself. */
+const rungsOf: Readonly<Record<HealingPolicy, readonly StartedRung[]>> = {
+  auto: order,
+  'auto to resume': ['nudge', 'reconnect', 'resume'],
+  'auto to reconnect': ['nudge', 'reconnect'],
+  ask: [],
+  off: [],
+};
+
+const again = 'Heal Now tries everything again.';
+
+/**
+ * Picks the next rung from what was tried: the mildest that is of use and has tries left. A rung follows only on a failed
+ * one. Causes in the configuration go to a person, and so does what the policy or the restart guard holds back.
+ */
+export function nextMove(situation: Situation, now: number): Move {
+  const { cause, policy, end, failed, retryAt, activity } = situation;
+  const allowed = situation.askedBy === 'person' ? order : rungsOf[policy];
+  const rung = order.find((one) => !situation.useless.includes(one) && failed[one] < healingTimes.tries[one]);
   // What only the policy held back goes on when that is changed.
-  if (incident.end !== undefined && (isByPerson || incident.end.reason !== 'policy')) return { kind: 'wait' };
-  if (causeText(cause).mend === 'person') return ask('configuration', causeText(cause).nextStep);
-  if (isByPerson) return ask('policy', causeText(cause).nextStep);
-  const retryAt = putOffUntil(incident.attempts);
+  if (end !== undefined && !(end === 'policy' && rung !== undefined && allowed.includes(rung))) return { kind: 'wait' };
+  if (cause === 'configuration') return ask('configuration', situation.nextStep);
+  if (rung === undefined) return { kind: 'end', end: dead('healing failed', `${tried(failed)} ${again}`) };
+  if (!allowed.includes(rung)) return ask('policy', heldBack(situation));
+  if (situation.hands === 'nobody') return { kind: 'wait' };
   if (now < retryAt) return { kind: 'wait', until: retryAt };
-  const reconnects =
-    !asksAtOldPort(state, agent) && failures(incident.attempts, 'reconnect') < healingTimes.reconnectTries;
-  if (reconnects || failures(incident.attempts, 'resume') < healingTimes.resumeTries) {
-    if (agent.activity.kind !== 'idle') return { kind: 'wait' };
-    return reconnects ? { kind: 'reconnect' } : mayRestart(state, agent, now);
+  // A client that answers nothing is not disturbed by a new stream; all else waits until it is idle.
+  if (rung === 'nudge') return { kind: 'rung', rung };
+  if (activity !== 'idle') return { kind: 'wait' };
+  return rung === 'reconnect' ? { kind: 'rung', rung } : restart(situation, rung, now);
+}
+
+function restart({ guard, failed, restarts }: Situation, rung: 'resume' | 'fresh', now: number): Move {
+  const { allowed, downgraded, reason, wouldBeLost } = guard[rung];
+  if (rung === 'fresh' && (!allowed || downgraded !== 'no')) {
+    return ask(
+      'guard',
+      `${tried(failed)} The restart guard does not allow a fresh start (${reason}). Would be lost: ${wouldBeLost} ` +
+        'Force Fresh Restart starts it all the same.',
+    );
   }
-  return ask('healing failed', 'Reconnecting and resuming did not help. Force a fresh restart, or look at Show Log.');
+  // What stands in the way of a resume passes: a turn, a question, unsent input.
+  if (!allowed) return { kind: 'wait' };
+  if (restarts.recent >= healingTimes.restartsPerHour) {
+    const detail = `${restarts.recent} restarts within an hour did not help. Look at Show Log; ${again}`;
+    return { kind: 'end', end: dead('crash loop', detail) };
+  }
+  return now < restarts.nextAt ? { kind: 'wait', until: restarts.nextAt } : { kind: 'rung', rung };
 }
 
 function ask(reason: IncidentEnd['reason'], detail: string): Move {
   return { kind: 'end', end: { kind: 'asked', reason, detail } };
 }
 
-/**
- * What becomes of a reconnect that a person asked for and that was put off: it is tried again whatever the health is, as
- * soon as it can be, for a while. Undefined: there is none.
- */
-export function putOffByPerson(
-  agent: Agent,
-  incident: Incident,
-  now: number,
-): { readonly kind: 'again' } | { readonly kind: 'wait'; readonly until: number } | PutOffTooLong | undefined {
-  const last = incident.attempts.at(-1);
-  if (last?.by !== 'person' || last.outcome !== 'put off' || agent.life.kind !== 'running') return undefined;
-  const earlier = incident.attempts.findLastIndex(({ by, outcome }) => by !== 'person' || outcome !== 'put off');
-  const until = (incident.attempts[earlier + 1]?.startedAt ?? last.startedAt) + healingTimes.personWaits;
-  if (now >= until) return { kind: 'too long', detail: last.detail ?? '' };
-  const retryAt = putOffUntil(incident.attempts);
-  if (now < retryAt) return { kind: 'wait', until: retryAt };
-  return agent.activity.kind === 'idle' ? { kind: 'again' } : { kind: 'wait', until };
+function dead(reason: IncidentEnd['reason'], detail: string): IncidentEnd {
+  return { kind: 'dead', reason, detail };
 }
 
-export interface PutOffTooLong {
-  readonly kind: 'too long';
-  /** What was in the way last. */
-  readonly detail: string;
+/** The policy allows no rung, or none of those that are left. */
+function heldBack({ failed, nextStep, policy }: Situation): string {
+  if (policy === 'ask' || policy === 'off') return nextStep;
+  return `${tried(failed)} The setting "bowline.healing" (${policy}) goes no further. Heal Now does.`;
+}
+
+/** What did not help, in one sentence. */
+function tried(failed: Situation['failed']): string {
+  const rungs = order.filter((rung) => failed[rung] > 0);
+  const list = rungs.map((rung) => (failed[rung] === 1 ? rung : `${rung} (${failed[rung]} times)`)).join(', ');
+  const restarted = failed.resume + failed.fresh > 0;
+  return `${restarted ? 'Restart did not help' : 'Healing did not help'}: ${list === '' ? 'nothing could be tried' : `tried ${list}`}.`;
 }
 
 /** The attempt that is under way, if any. */
@@ -92,41 +137,12 @@ export function activeAttempt(incident: Incident | undefined): HealingAttempt | 
 
 /** When an attempt that is under way counts as failed. */
 export function attemptDeadline(attempt: HealingAttempt): number {
-  if (attempt.rung === 'resume') return attempt.startedAt + healingTimes.verifyResume;
+  if (isRestart(attempt)) return attempt.startedAt + healingTimes.verifyRestart;
   return attempt.actedAt === undefined
     ? attempt.startedAt + healingTimes.actLimit
     : attempt.actedAt + healingTimes.verifyReconnect;
 }
 
-function mayRestart(state: FleetState, agent: Agent, now: number): Move {
-  const restarts = (one: Agent): readonly number[] =>
-    [...one.launches.map((ended) => ended.launch), currentLaunch(one)]
-      .filter((launch) => launch?.cause === 'healing')
-      .map((launch) => launch?.requestedAt ?? 0);
-  const recent = restarts(agent).filter((at) => now - at < 3600_000);
-  if (recent.length >= healingTimes.restartsPerHour) {
-    const detail = `${recent.length} restarts within an hour did not help. Look at Show Log, then force a fresh restart.`;
-    return { kind: 'end', end: { kind: 'dead', reason: 'crash loop', detail } };
-  }
-  const latest = Math.max(0, ...Object.values(state.agents).flatMap(restarts));
-  if (now < latest + healingTimes.restartEvery) return { kind: 'wait', until: latest + healingTimes.restartEvery };
-  return { kind: 'resume' };
-}
-
-/** A reconnect would use the address that the process was started with, and a stranger may be there. */
-function asksAtOldPort(state: FleetState, agent: Agent): boolean {
-  const { portSince } = state.epoch ?? {};
-  const launch = currentLaunch(agent);
-  return portSince !== undefined && launch !== undefined && launch.requestedAt < portSince;
-}
-
-function failures(attempts: readonly HealingAttempt[], rung: 'reconnect' | 'resume'): number {
-  return attempts.filter((attempt) => attempt.rung === rung && attempt.outcome === 'failed').length;
-}
-
-function putOffUntil(attempts: readonly HealingAttempt[]): number {
-  const last = attempts.at(-1);
-  if (last?.outcome !== 'put off' || last.endedAt === undefined) return 0;
-  const inARow = attempts.length - 1 - attempts.findLastIndex((attempt) => attempt.outcome !== 'put off');
-  return last.endedAt + Math.min(healingTimes.putOffPause * 2 ** (inARow - 1), healingTimes.putOffPauseLimit);
+export function isRestart({ rung }: HealingAttempt): boolean {
+  return rung === 'resume' || rung === 'fresh';
 }

@@ -117,6 +117,7 @@ function facts(launchId: string): { readonly [Kind in FleetEventKind]: Fact<Kind
     'prompt ended': { kind: 'prompt ended', ...prompt, outcome: 'unknown', detail: 'no receipt' },
     'save restart ended': { kind: 'save restart ended', ...prompt, outcome: 'not restarted', detail: 'no' },
     'incident opened': { kind: 'incident opened', ...subject, cause: 'client gave up' },
+    'incident reopened': { kind: 'incident reopened', ...subject },
     'incident closed': { kind: 'incident closed', ...subject, outcome: 'bound' },
     'incident ended': {
       kind: 'incident ended',

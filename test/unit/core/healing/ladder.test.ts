@@ -29,7 +29,226 @@ function typed(story: FleetStory): FleetStory {
   return story.tell({ kind: 'rung acted', name: 'ada', server, attemptId: effect.attemptId });
 }
 
-describe('healing ladder, first form', () => {
+/** Both reconnects are typed and do not help. */
+function reconnectsFail(story: FleetStory): FleetStory {
+  typed(story).wait(8_000);
+  return typed(story).wait(8_000);
+}
+
+/** The restart that is planned comes up, is confirmed, and binds nothing within its grace time. */
+function deafRestart(story: FleetStory): FleetStory {
+  return restarted(story).wait(20_000);
+}
+
+function restarted(story: FleetStory): FleetStory {
+  const { life } = (story.settle(), story.agent());
+  if (life.kind !== 'launching') throw new Error(`no restart is planned, it is ${shown(story).join(', ')}`);
+  const { id, mode } = life.launch;
+  const sessionId = mode === 'fresh' ? 'session-2' : 'session-1';
+  story.wait(100).launched('ada', id).wait(900);
+  return story.hook({ event: 'SessionStart', source: mode === 'fresh' ? 'startup' : 'resume', sessionId }, 'ada', id);
+}
+
+function saved(story: FleetStory): FleetStory {
+  const context = { at: story.now, sessionId: 'session-1', launchId: 'ada.1', origin: 'explicit', bytes: 9 } as const;
+  return story.tell({ kind: 'context saved', name: 'ada', context });
+}
+
+function shown(story: FleetStory): readonly [string | undefined, string | undefined] {
+  const [row] = select(story.state, { kind: 'connected' }, story.now).agents;
+  return [row?.life, row?.detail];
+}
+
+function launchId(story: FleetStory): string {
+  const { life } = story.agent();
+  return life.kind === 'running' ? life.running.launch.id : '';
+}
+
+describe('the whole healing ladder', () => {
+  it('resumes by the exact id when reconnecting fails, and is short: a process that is deaf has failed at once', () => {
+    const story = reconnectsFail(blackout());
+    const since = story.now;
+    const launch = story.settle().effects.find((effect) => effect.kind === 'launch');
+    restarted(story).connect('ada', '2.1.332', launchId(story));
+    story.probe();
+    story.settle();
+    const deaf = deafRestart(reconnectsFail(blackout()));
+    deaf.settle();
+    deepStrictEqual(
+      {
+        launch: launch?.kind === 'launch' && [launch.launch.mode, launch.launch.expectedSessionId, launch.launch.cause],
+        incidents: story.agent().incidents,
+        shown: shown(story),
+        deaf: attempts(deaf).slice(-1),
+        within: deaf.now - since < 25_000,
+      },
+      {
+        launch: ['resume', 'session-1', 'healing'],
+        incidents: {},
+        shown: ['ready', ''],
+        deaf: ['resume failed'],
+        within: true,
+      },
+    );
+  });
+
+  it('starts fresh once where the saved context is good, and that binds', () => {
+    const story = deafRestart(reconnectsFail(saved(blackout())));
+    story.settle();
+    const before = attempts(story);
+    const { life } = story.agent();
+    restarted(story).connect('ada', '2.1.332', launchId(story));
+    story.probe();
+    story.settle();
+    deepStrictEqual(
+      [
+        life.kind === 'launching' && [life.launch.mode, life.launch.cause],
+        before,
+        shown(story),
+        story.agent().incidents,
+      ],
+      [
+        ['fresh', 'healing'],
+        ['reconnect failed', 'reconnect failed', 'resume failed', 'fresh under way'],
+        ['ready', ''],
+        {},
+      ],
+    );
+  });
+
+  it('asks instead of starting fresh where the save is missing or stale, and leaves the process alone', () => {
+    const old = saved(blackout());
+    old.wait(400_000).hook({ event: 'UserPromptSubmit' }).wait(1_000).hook({ event: 'Stop' });
+    const seen = [blackout(), old].map((start) => {
+      const story = deafRestart(reconnectsFail(start));
+      const left = story.settle().effects;
+      const end = story.agent().incidents[server]?.end;
+      return [left, story.agent().life.kind, end?.kind, end?.reason, shown(story)[0]];
+    });
+    deepStrictEqual(seen, [
+      [[], 'running', 'asked', 'guard', 'blocked'],
+      [[], 'running', 'asked', 'guard', 'blocked'],
+    ]);
+  });
+
+  it('is dead with its reason when fresh did not help either; it goes on when a person asks, and not before', () => {
+    const story = deafRestart(deafRestart(reconnectsFail(saved(blackout()))));
+    story.settle();
+    const dead = shown(story);
+    const kept = story.agent().life.kind;
+    const idle = effects(story.wait(7200_000).settle());
+    story.tell({ kind: 'incident reopened', name: 'ada', server });
+    deepStrictEqual(
+      { dead, kept, idle, reopened: effects(story.settle()) },
+      {
+        dead: [
+          'dead',
+          'healing failed: Restart did not help: tried reconnect (2 times), resume, fresh. Heal Now tries everything again.',
+        ],
+        kept: 'running',
+        idle: [],
+        reopened: ['type /mcp reconnect bowline-self'],
+      },
+    );
+  });
+
+  it('judges a launch that a person asked for anew, with the restarts counted that did not help', () => {
+    const story = deafRestart(deafRestart(reconnectsFail(saved(blackout()))));
+    story.settle();
+    story.wait(1_000).request('ada', { id: 'ada.9', requestedAt: story.now }).launched('ada', 'ada.9').wait(900);
+    const starting = shown(story);
+    story.hook({ event: 'SessionStart', source: 'startup', sessionId: 'session-9' }, 'ada', 'ada.9').wait(20_000);
+    const first = effects(story.settle());
+    reconnectsFail(story).settle();
+    deepStrictEqual([starting[0], first, shown(story)[0]], ['verifying', ['type /mcp reconnect bowline-self'], 'dead']);
+  });
+
+  it('counts a resume whose process did not stay, also after the next start', () => {
+    const story = reconnectsFail(blackout());
+    restarted(story);
+    const exit = { how: 'exited', status: 3, reading: 'other', detail: 'ended with status 3' } as const;
+    story.tell({ kind: 'process ended', name: 'ada', launchId: launchId(story), exit });
+    story.settle();
+    deepStrictEqual(
+      [story.agent().life.kind, attempts(story)],
+      ['dead', ['reconnect failed', 'reconnect failed', 'resume failed']],
+    );
+  });
+
+  it('counts no restart that was refused because somebody works at the screen, and tries again', () => {
+    const story = reconnectsFail(blackout());
+    story.settle();
+    const { life } = story.agent();
+    const id = life.kind === 'launching' ? life.launch.id : '';
+    const sentence = 'the input line holds unsent text';
+    story.tell({ kind: 'launch failed', name: 'ada', launchId: id, code: 'guard-blocked', sentence });
+    story.settle();
+    const putOff = [attempts(story).at(-1), shown(story)];
+    story.wait(20_000).settle();
+    deepStrictEqual(
+      [putOff, story.agent().life.kind, attempts(story).at(-1)],
+      [['resume put off', ['healing', `resume waits: ${sentence}`]], 'launching', 'resume under way'],
+    );
+  });
+
+  it('restarts once for all endpoints of an agent', () => {
+    const other = 'bowline-memory';
+    const story = new FleetStory()
+      .create('ada', { [server]: 'on', [other]: 'on' })
+      .request()
+      .launched();
+    story.wait(1_000).hook({ event: 'SessionStart', source: 'startup' }).wait(1_000);
+    story.hook({ event: 'UserPromptSubmit' }).wait(1_000).hook({ event: 'Stop' }).wait(60_000);
+    for (let round = 0; round < 6 && story.agent().life.kind === 'running'; round += 1) {
+      for (const effect of story.settle().effects) {
+        if (effect.kind !== 'type') continue;
+        story.tell({ kind: 'rung acted', name: 'ada', server: effect.server, attemptId: effect.attemptId });
+      }
+      story.wait(8_000).settle();
+    }
+    deafRestart(story).settle();
+    const rungs = [server, other].map((one) => {
+      return story.agent().incidents[one]?.attempts.map(({ rung, outcome }) => `${rung} ${outcome ?? 'under way'}`);
+    });
+    const all = ['reconnect failed', 'reconnect failed', 'resume failed'];
+    deepStrictEqual([rungs, story.agent().launchCount], [[all, all], 2]);
+  });
+
+  it('begins nothing while nobody has the hands, and at once when somebody does', () => {
+    const story = blackout().tell({ kind: 'hands changed' });
+    const waiting = [effects(story.settle()), attempts(story)];
+    story.wait(600_000).settle();
+    story.tell({ kind: 'hands changed', holder: 'window' });
+    deepStrictEqual([waiting, effects(story.settle())], [[[], []], ['type /mcp reconnect bowline-self']]);
+  });
+
+  it('gives up after three restarts within an hour', () => {
+    const story = blackout();
+    for (let round = 0; round < 3; round += 1) {
+      // Each time it binds again, and is deaf a while later.
+      restarted(reconnectsFail(story)).connect('ada', '2.1.332', launchId(story));
+      story.probe();
+      story.settle();
+      story
+        .wait(60_000)
+        .restartGateway('was closed', 60_000, `epoch-${round + 3}`)
+        .wait(1_500);
+    }
+    reconnectsFail(story).settle();
+    deepStrictEqual(
+      [shown(story), story.agent().launchCount],
+      [
+        [
+          'dead',
+          'crash loop: 3 restarts within an hour did not help. Look at Show Log; Heal Now tries everything again.',
+        ],
+        4,
+      ],
+    );
+  });
+});
+
+describe('healing at one endpoint', () => {
   it('types one reconnect into an idle agent and closes the incident by a proven binding', () => {
     const story = blackout();
     const planned = effects(story.settle());
@@ -41,33 +260,6 @@ describe('healing ladder, first form', () => {
     deepStrictEqual(
       { planned, whileWaiting, after: effects(after), incidents: story.agent().incidents },
       { planned: ['type /mcp reconnect bowline-self'], whileWaiting: [], after: [], incidents: {} },
-    );
-  });
-
-  it('tries twice, then resumes by the exact id, then asks', () => {
-    const story = blackout();
-    typed(story).wait(8_000);
-    typed(story).wait(8_000);
-    const launch = story.settle().effects;
-    const resumed = story.agent().life;
-    story.launched('ada', resumed.kind === 'launching' ? resumed.launch.id : '');
-    story.wait(90_000);
-    story.settle();
-    deepStrictEqual(
-      {
-        launch: launch.map((effect) =>
-          effect.kind === 'launch' ? [effect.launch.mode, effect.launch.expectedSessionId] : effect,
-        ),
-        attempts: attempts(story),
-        asked: story.agent().incidents[server]?.end !== undefined,
-        left: effects(story.settle()),
-      },
-      {
-        launch: [['resume', 'session-1']],
-        attempts: ['reconnect failed', 'reconnect failed', 'resume failed'],
-        asked: true,
-        left: [],
-      },
     );
   });
 
