@@ -29,7 +29,7 @@ export function judge(reading: Reading): { readonly line: string; readonly passe
     `${rounded(value)} ${unit}`.padStart(12),
     (reference === undefined ? '-' : `${rounded(reference)} ${unit}`).padStart(12),
     (ratio === undefined ? '-' : ratio.toFixed(2)).padStart(6),
-    (ratio === undefined ? `<= ${goal} ${unit}` : `<= ${goal} x`).padStart(12),
+    (ratio === undefined ? `<= ${goal} ${unit}` : `<= ${Number(goal.toFixed(2))} x`).padStart(12),
     isGood ? 'ok   ' : 'short',
     remark ?? '',
   ];

@@ -3,7 +3,7 @@ import { claudeBinary, claudeEnvironment, scriptedApiKey } from '../harness/clau
 import { FleetRig } from '../harness/fleetRig.ts';
 import { waitFor } from '../harness/waitFor.ts';
 import { type Figure, median } from './figure.ts';
-import { HandLaunches } from './handLaunch.ts';
+import { HandClaudes } from './handClaudes.ts';
 
 const version = '2.1.332';
 const rounds = 7;
@@ -17,25 +17,25 @@ export const launch: Figure = {
   name: 'launch',
   measure: async () => {
     const rig = await FleetRig.open({ version, trusted: ['ada'] });
-    let hand: HandLaunches | undefined;
+    let hand: HandClaudes | undefined;
     const times: number[] = [];
     const references: number[] = [];
     try {
       await launchUntilBound(rig, 'warm-up');
-      hand = await HandLaunches.start({
+      hand = await HandClaudes.open({
         directory: path.join(rig.root, 'hand'),
         tmuxConfiguration: rig.paths.tmuxConfig,
         claude: claudeBinary(version),
-        workingDirectory: path.join(rig.root, 'ada'),
         environment: claudeEnvironment({
           home: path.join(rig.root, 'home'),
           modelUrl: rig.model.url,
           apiKey: scriptedApiKey,
         }),
       });
-      await hand.launch();
+      const directory = path.join(rig.root, 'ada');
+      await launchByHand(hand, 'warm-up', directory);
       for (let round = 1; round <= rounds; round += 1) {
-        references.push(await hand.launch());
+        references.push(await launchByHand(hand, `hand-${round}`, directory));
         times.push(await launchUntilBound(rig, `agent-${round}`));
       }
     } finally {
@@ -54,6 +54,15 @@ export const launch: Figure = {
     ];
   },
 };
+
+/** Milliseconds from the command line to the first `tools/list`. */
+async function launchByHand(hand: HandClaudes, name: string, directory: string): Promise<number> {
+  const started = performance.now();
+  const pid = await hand.start(name, directory);
+  const time = (await hand.untilListed(name)) - started;
+  await hand.end(name, pid);
+  return time;
+}
 
 /** Milliseconds until a new agent is bound, which is then removed. */
 async function launchUntilBound(rig: FleetRig, name: string): Promise<number> {

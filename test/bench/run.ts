@@ -9,6 +9,7 @@ import { endProcesses } from '../harness/processes.mjs';
 import { activation } from './activation.ts';
 import type { Figure } from './figure.ts';
 import { judge } from './figure.ts';
+import { heal } from './heal.ts';
 import { idle } from './idle.ts';
 import { launch } from './launch.ts';
 import { memory } from './memory.ts';
@@ -16,7 +17,7 @@ import { noticed } from './noticed.ts';
 import { restart } from './restart.ts';
 import { size } from './size.ts';
 
-const figures: readonly Figure[] = [size, activation, restart, noticed, idle, memory, launch];
+const figures: readonly Figure[] = [size, activation, restart, noticed, idle, memory, launch, heal];
 
 async function main(names: readonly string[]): Promise<number> {
   const unknown = names.filter((name) => !figures.some((figure) => figure.name === name));

@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import * as z from 'zod/mini';
+
+const methodSchema = z.object({ method: z.string() });
+
+/** An MCP server of the public library with one tool `hello`, as a person's own would be: no Bowline is in it. */
+export class PlainServer {
+  private readonly listings = new Map<string, number>();
+  private transports = new Map<string, StreamableHTTPServerTransport>();
+  private server: Server | undefined;
+  private port = 0;
+
+  private constructor() {}
+
+  static async start(): Promise<PlainServer> {
+    const plain = new PlainServer();
+    await plain.open();
+    return plain;
+  }
+
+  /** What `--mcp-config` gets so that `listedAt(name)` knows the client. */
+  configurationFor(name: string): string {
+    const url = `http://127.0.0.1:${this.port}/mcp`;
+    const headers = { 'X-Agent-Name': name, Authorization: 'Bearer of-no-use' };
+    return JSON.stringify({ mcpServers: { small: { type: 'http', url, headers } } });
+  }
+
+  /** When this client asked for the tools first since {@link forget}, by `performance.now()`. */
+  listedAt(name: string): number | undefined {
+    return this.listings.get(name);
+  }
+
+  forget(): void {
+    this.listings.clear();
+  }
+
+  /** Listens, after {@link close} on the same port and without any of the former sessions. */
+  async open(): Promise<void> {
+    const server = createServer((request, response) => {
+      this.serve(request, response).catch((error: unknown) => response.destroy(error as Error));
+    });
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(this.port, '127.0.0.1', resolve);
+    });
+    this.port = (server.address() as AddressInfo).port;
+    this.server = server;
+  }
+
+  /** Nobody listens any more, and all connections are reset. */
+  async close(): Promise<void> {
+    const { server, transports } = this;
+    this.server = undefined;
+    this.transports = new Map();
+    for (const transport of transports.values()) await transport.close();
+    server?.closeAllConnections();
+    await new Promise<void>((resolve) => {
+      if (server === undefined) resolve();
+      else
+        server.close(() => {
+          resolve();
+        });
+    });
+  }
+
+  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body: unknown = request.method === 'POST' ? await json(request) : undefined;
+    const known = this.transports.get(String(request.headers['mcp-session-id']));
+    const transport = known ?? (await this.connect());
+    await transport.handleRequest(request, response, body);
+    const name = String(request.headers['x-agent-name']);
+    if (methodSchema.safeParse(body).data?.method !== 'tools/list' || this.listings.has(name)) return;
+    this.listings.set(name, performance.now());
+  }
+
+  private async connect(): Promise<StreamableHTTPServerTransport> {
+    const { transports } = this;
+    const server = new McpServer({ name: 'small', version: '1.0.0' });
+    server.registerTool('hello', { description: 'Says hello.' }, () => ({
+      content: [{ type: 'text', text: 'hello' }],
+    }));
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: (id) => {
+        transports.set(id, transport);
+      },
+    });
+    await server.connect(transport);
+    return transport;
+  }
+}
