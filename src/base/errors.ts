@@ -13,6 +13,7 @@ export type ErrorCode =
   | 'not-running'
   | 'already-running'
   | 'guard-blocked'
+  | 'conversation-poisoned'
   | 'launch-refused'
   | 'gateway-away'
   | 'gateway-cannot-start'

@@ -21,6 +21,7 @@ const codes: Readonly<Record<ErrorCode, true>> = {
   'not-running': true,
   'already-running': true,
   'guard-blocked': true,
+  'conversation-poisoned': true,
   'launch-refused': true,
   'gateway-away': true,
   'gateway-cannot-start': true,

@@ -47,6 +47,7 @@ const statuses: Readonly<Partial<Record<ErrorCode, number>>> = {
   'not-running': 409,
   'already-running': 409,
   'guard-blocked': 409,
+  'conversation-poisoned': 409,
   'launch-refused': 409,
   'takeover-refused': 409,
 };
@@ -71,6 +72,8 @@ type Action = (name: string, body: () => Promise<object>) => Command | Promise<C
 const actions: ReadonlyMap<string, Action> = new Map<string, Action>([
   ['start', (name) => ({ kind: 'start', name })],
   ['stop', (name) => ({ kind: 'stop', name })],
+  ['fork', (name) => ({ kind: 'fork', name })],
+  ['keep-trying', (name) => ({ kind: 'keep trying', name })],
   ['verify', (name) => ({ kind: 'verify', name })],
   ['reconnect', async (name, body) => ({ kind: 'reconnect', name, ...readAs(reconnectSchema, await body()) })],
   [

@@ -4,11 +4,13 @@ import { BowlineError, messageOf } from '../base/errors.ts';
 import { bindingHealth } from '../core/binding/health.ts';
 import { freshLaunch, resumeOrFresh } from '../core/fleet/launching.ts';
 import { readAgentName } from '../core/fleet/names.ts';
+import { poisonSentence } from '../core/fleet/poison.ts';
 import { type Agent, currentLaunch, enabledServers, type LaunchMode, runningLaunch } from '../core/fleet/state.ts';
 import { saveTool } from '../core/guard/saveTool.ts';
 import { judgeRestart, type Verdict } from '../core/guard/verdict.ts';
 import { activeAttempt } from '../core/healing/ladder.ts';
 import type { Command } from '../protocol/commands.ts';
+import { ConversationCommands } from './conversationCommands.ts';
 import type { Clock, FleetPort } from './ports.ts';
 import type { PromptCommands } from './promptCommands.ts';
 
@@ -27,7 +29,11 @@ type CommandOf<Kind extends Command['kind']> = Extract<Command, { kind: Kind }>;
 
 /** Executes what a person or a script asks for: checks it against the fleet, then reports it as facts. */
 export class Commands {
-  constructor(private readonly options: CommandsOptions) {}
+  private readonly conversations: ConversationCommands;
+
+  constructor(private readonly options: CommandsOptions) {
+    this.conversations = new ConversationCommands(options);
+  }
 
   /**
    * Resolves when what was asked for is on its way and on disk. Rejects with a {@link BowlineError} that tells the next
@@ -49,6 +55,10 @@ export class Commands {
         return this.options.prompts.saveAndRestart(this.agent(command.name), command, by);
       case 'cancel save and restart':
         return this.options.prompts.cancelSaveAndRestart(this.agent(command.name), command.id);
+      case 'fork':
+        return this.conversations.fork(this.agent(command.name));
+      case 'keep trying':
+        return this.conversations.keepTrying(this.agent(command.name), by);
       case 'stop':
         return this.stop(this.agent(command.name));
       case 'remove':
@@ -202,6 +212,8 @@ export class Commands {
   private async launch(agent: Agent, mode: LaunchMode): Promise<void> {
     const now = this.now();
     const launch = mode === 'fresh' ? freshLaunch(agent, now) : resumeOrFresh(agent, now);
+    const poison = launch.mode === 'resume' ? poisonSentence(agent) : undefined;
+    if (poison !== undefined) throw new BowlineError('conversation-poisoned', poison);
     await this.options.fleet.reportDurably({
       at: now,
       kind: 'launch requested',

@@ -44,6 +44,7 @@ const urgencies: Readonly<Record<FleetEventKind, Urgency>> = {
   'launch requested': 'durable',
   'stop requested': 'durable',
   'guard bypassed': 'durable',
+  'conversation released': 'durable',
   'look requested': 'lazy',
   'screen looked at': 'lazy',
   'interrupt requested': 'durable',

@@ -46,6 +46,13 @@ export const commandSchema = z.discriminatedUnion('kind', [
   }),
   /** Calls such a restart off as long as it has not begun. Its prompt, if it was typed, stays typed. */
   z.object({ kind: z.literal('cancel save and restart'), name: nameSchema, id: promptIdSchema }),
+  /**
+   * Goes on in a copy of the conversation that ends before its bad turn; the original stays as it is. Errors:
+   * bad-request (nothing stands before it), guard-blocked.
+   */
+  z.object({ kind: z.literal('fork'), name: nameSchema }),
+  /** Lifts the quarantine of the agent's conversation, and resumes it where nothing runs. Errors: bad-request. */
+  z.object({ kind: z.literal('keep trying'), name: nameSchema }),
   z.object({ kind: z.literal('stop'), name: nameSchema }),
   /** Stops the agent if it runs, and forgets it. Its transcripts stay. */
   z.object({ kind: z.literal('remove'), name: nameSchema }),

@@ -157,6 +157,7 @@ export const fleetEventSchema = z.discriminatedUnion('kind', [
     then: z.enum(['keep', 'remove']),
   }),
   z.object({ at, kind: z.literal('guard bypassed'), record: guardBypassSchema }),
+  z.object({ at, kind: z.literal('conversation released'), name, sessionId: z.string(), by: z.string() }),
   z.object({ at, kind: z.literal('doubted'), name, server: z.string(), cause: doubtCauseSchema }),
   launched,
   launchFailed,

@@ -73,6 +73,7 @@ export const launchSchema = z.object({
   id: z.string(),
   mode: launchModeSchema,
   expectedSessionId: optional(z.string()),
+  forkOf: optional(z.string()),
   requestedAt: timeSchema,
   cause: z.enum(['person', 'healing']),
   guard: optional(z.literal('bypassed')),
@@ -137,7 +138,7 @@ const lifeSchema = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('blocked'),
     at: timeSchema,
-    reason: z.enum(['resume failed', 'login needed', 'launch refused', 'configuration error']),
+    reason: z.enum(['resume failed', 'login needed', 'launch refused', 'configuration error', 'conversation poisoned']),
     detail: z.string(),
   }),
   z.object({
@@ -164,6 +165,9 @@ const sessionSchema = z.object({
   transcriptPath: optional(z.string()),
   prompted: z.boolean(),
   turnsCompleted: count,
+  apiErrors: optional(z.object({ kind: z.string(), inARow: count, at: timeSchema })),
+  clearedAt: optional(timeSchema),
+  quarantine: optional(z.object({ at: timeSchema, error: z.string() })),
 });
 
 export const savedContextSchema = z.object({

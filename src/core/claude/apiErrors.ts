@@ -47,6 +47,6 @@ export function readApiError(error: { readonly code?: unknown; readonly text?: u
 }
 
 /** Whether the error comes back on every turn of this conversation. */
-export function isPoisoned(kind: ApiErrorKind): boolean {
+export function isPoisoned(kind: string): boolean {
   return kind.startsWith('poisoned: ');
 }

@@ -6,6 +6,10 @@ import { recordOf, textOf } from './fields.ts';
  */
 export interface TranscriptFact {
   readonly kind: 'prompt' | 'answer' | 'api error' | 'other';
+  /** Number of its line, from 1. */
+  readonly line: number;
+  /** When it was written, in milliseconds since the epoch. */
+  readonly at?: number;
   readonly sessionId?: string;
   readonly directory?: string;
   /** Of a prompt: what the person said. */
@@ -32,19 +36,25 @@ export function readTranscript(text: string): TranscriptReading {
   lines.pop();
   for (const [index, line] of lines.entries()) {
     if (line === '') continue;
-    const fact = readTranscriptLine(line);
+    const fact = readTranscriptLine(line, index + 1);
     if (fact === undefined) skipped.push(index + 1);
     else facts.push(fact);
   }
   return { facts, skipped };
 }
 
-function readTranscriptLine(line: string): TranscriptFact | undefined {
-  const fields = recordOf(parsed(line));
+function readTranscriptLine(text: string, line: number): TranscriptFact | undefined {
+  const fields = recordOf(parsed(text));
   if (fields === undefined) return undefined;
   const sessionId = textOf(fields['sessionId']);
   const directory = textOf(fields['cwd']);
-  const common = { ...(sessionId !== undefined && { sessionId }), ...(directory !== undefined && { directory }) };
+  const at = Date.parse(textOf(fields['timestamp']) ?? '');
+  const common = {
+    line,
+    ...(Number.isFinite(at) && { at }),
+    ...(sessionId !== undefined && { sessionId }),
+    ...(directory !== undefined && { directory }),
+  };
   const content = recordOf(fields['message'])?.['content'];
   if (fields['isSidechain'] === true || fields['isMeta'] === true) return { ...common, kind: 'other' };
   if (fields['type'] === 'user') {

@@ -44,6 +44,8 @@ type FleetFact =
       readonly then: 'keep' | 'remove';
     }
   | { readonly kind: 'guard bypassed'; readonly record: GuardBypass }
+  /** A person chose to keep trying in a conversation that is quarantined. */
+  | { readonly kind: 'conversation released'; readonly name: string; readonly sessionId: string; readonly by: string }
   /** The hands are to look at its screen. */
   | { readonly kind: 'look requested'; readonly name: string; readonly launchId: string }
   | {

@@ -1,5 +1,6 @@
 import type { Health } from '../binding/health.ts';
 import { activeAttempt } from '../healing/ladder.ts';
+import { poisonSentence } from './poison.ts';
 import type { Agent } from './state.ts';
 
 /** The life that a person sees (spec, Life of an agent), derived from the stored life and the health of the endpoints. */
@@ -30,6 +31,8 @@ export function lifeOf(
   if (dialog !== undefined && dialog !== 'permission') {
     return { life: 'blocked', detail: `waits at a dialog (${dialog}): attach and answer it` };
   }
+  const poison = poisonSentence(agent);
+  if (poison !== undefined) return { life: 'blocked', detail: `conversation poisoned: ${poison}` };
   const ends = Object.values(agent.incidents).flatMap(({ end }) => end ?? []);
   const dead = ends.find(({ kind }) => kind === 'dead');
   if (dead !== undefined) return { life: 'dead', detail: `${dead.reason}: ${dead.detail}` };

@@ -1,6 +1,7 @@
 import { updateAgent } from './agentUpdate.ts';
 import { withoutFuture } from './clockSetBack.ts';
 import type { FleetEvent } from './events.ts';
+import { reduceAlarms } from './reduceAlarms.ts';
 import { reduceBinding } from './reduceBinding.ts';
 import { reduceHealing } from './reduceHealing.ts';
 import { reduceLife } from './reduceLife.ts';
@@ -61,6 +62,8 @@ export function reduce(state: FleetState, event: FleetEvent): FleetState {
       const received = updateAgent(state, name, (agent) => receivePrompt(agent, launchId, hook, at));
       return updateAgent(received, name, (agent) => reduceLife(agent, event));
     }
+    case 'conversation released':
+      return updateAgent(state, event.name, (agent) => reduceAlarms(agent, event));
     case 'prompt requested':
     case 'prompt taken':
     case 'prompt waits':

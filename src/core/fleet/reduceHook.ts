@@ -1,4 +1,5 @@
 import type { HookFact } from '../claude/facts.ts';
+import { afterTurn } from './poison.ts';
 import type { Activity, Agent, Launch, SessionRecord } from './state.ts';
 
 const lineageKept = 50;
@@ -25,7 +26,7 @@ function reduceSession(agent: Agent, launch: Launch, hook: HookFact, at: number)
   const started: SessionRecord = {
     id: hook.sessionId,
     launchId: launch.id,
-    cause: hook.event === 'SessionStart' ? (hook.source ?? 'startup') : 'rotated',
+    cause: causeOf(launch, hook),
     since: at,
     reportedAt: at,
     prompted: false,
@@ -33,6 +34,12 @@ function reduceSession(agent: Agent, launch: Launch, hook: HookFact, at: number)
   };
   const lineage = session === undefined ? agent.lineage : [...agent.lineage, session].slice(-lineageKept);
   return { ...agent, lineage, session: progressed(started, launch, hook, at) };
+}
+
+/** Claude knows nothing of a copy that it is told to resume. */
+function causeOf(launch: Launch, hook: HookFact): string {
+  if (launch.forkOf !== undefined && hook.sessionId === launch.expectedSessionId) return 'fork';
+  return hook.event === 'SessionStart' ? (hook.source ?? 'startup') : 'rotated';
 }
 
 /**
@@ -48,7 +55,7 @@ function isForeignStart(agent: Agent, launch: Launch, hook: HookFact): boolean {
 function progressed(session: SessionRecord, launch: Launch, hook: HookFact, at: number): SessionRecord {
   const turnEnded = hook.event === 'Stop' || hook.event === 'StopFailure';
   return {
-    ...session,
+    ...afterTurn(session, hook, at),
     launchId: launch.id,
     reportedAt: at,
     ...(hook.transcriptPath !== undefined && { transcriptPath: hook.transcriptPath }),

@@ -4,6 +4,7 @@ import type { FleetEvent, ProcessExit } from './events.ts';
 import { withoutEnds } from './reduceHealing.ts';
 import { reduceHook } from './reduceHook.ts';
 import { withNextStep } from './nextSteps.ts';
+import { poisonSentence } from './poison.ts';
 import { type Agent, currentLaunch, type EndedLaunch, type EndReason, type Launch, type Life } from './state.ts';
 
 type LifeEvent = Extract<
@@ -79,6 +80,10 @@ export function reduceLife(agent: Agent, event: LifeEvent): Reduction {
 function launchRequested(agent: Agent, launch: Launch): Reduction {
   const { life } = agent;
   if (life.kind === 'stopping') return { agent };
+  if (launch.mode === 'resume' && launch.expectedSessionId === agent.session?.id) {
+    const poison = poisonSentence(agent);
+    if (poison !== undefined) return refusedAsPoisoned(agent, launch.requestedAt, poison);
+  }
   const next = {
     ...agent,
     launchCount: agent.launchCount + 1,
@@ -93,6 +98,12 @@ function launchRequested(agent: Agent, launch: Launch): Reduction {
     return { agent: withLife(voided, { kind: 'launching', launch, ...ending }) };
   }
   return { agent: withLife(next, { kind: 'launching', launch }) };
+}
+
+/** A process that runs goes on: what it is blocked by is shown. */
+function refusedAsPoisoned(agent: Agent, at: number, detail: string): Reduction {
+  if (currentLaunch(agent) !== undefined || agent.life.kind === 'blocked') return { agent };
+  return { agent: withLife(agent, { kind: 'blocked', at, reason: 'conversation poisoned', detail }) };
 }
 
 function launched(agent: Agent, event: Extract<LifeEvent, { kind: 'launched' }>): Reduction {

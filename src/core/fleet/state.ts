@@ -145,6 +145,8 @@ export interface Launch {
   readonly mode: LaunchMode;
   /** The conversation that a resume must bring back. */
   readonly expectedSessionId?: string;
+  /** The conversation of which the expected one is a copy; absent: it is none. */
+  readonly forkOf?: string;
   readonly requestedAt: number;
   readonly cause: 'person' | 'healing';
   /** The person chose to restart whatever the guard says. Absent: the hands look once more before they end anything. */
@@ -246,7 +248,12 @@ export type InterruptOutcome = 'interrupted' | 'no effect';
 /** Dialogs that stop a launch or a turn; recognised, never answered. */
 export type Dialog = 'trust' | 'mcp-approval' | 'permission' | 'login' | 'other';
 
-export type BlockedReason = 'resume failed' | 'login needed' | 'launch refused' | 'configuration error';
+export type BlockedReason =
+  | 'resume failed'
+  | 'login needed'
+  | 'launch refused'
+  | 'configuration error'
+  | 'conversation poisoned';
 
 export type DeadReason = 'crashed' | 'crash loop' | 'healing failed' | 'binary missing';
 
@@ -274,6 +281,12 @@ export interface SessionRecord {
   readonly prompted: boolean;
   /** Turns that ended in this conversation while Bowline watched. */
   readonly turnsCompleted: number;
+  /** The last turns failed by this kind of poison, so many in a row; absent: none did. */
+  readonly apiErrors?: { readonly kind: string; readonly inARow: number; readonly at: number };
+  /** When a turn last succeeded, or a person chose to keep trying: what failed before does not count. */
+  readonly clearedAt?: number;
+  /** Every turn fails: the conversation is kept, and no launch resumes it. */
+  readonly quarantine?: { readonly at: number; readonly error: string };
 }
 
 export interface SavedContext {

@@ -16,8 +16,8 @@ export type GuardReason =
 export interface Verdict {
   readonly allowed: boolean;
   readonly reason: GuardReason;
-  /** A save reason that would block, let through because the agent cannot save: its tools are unreachable. */
-  readonly downgraded: 'tools unreachable' | 'no';
+  /** A save reason that would block, let through because the agent can not: its tools are gone, or each turn of it fails. */
+  readonly downgraded: 'tools unreachable' | 'cannot save' | 'no';
   /** Seconds by which the last work trails the save; absent without a save. */
   readonly saveTrailsBySeconds?: number;
   /** Seconds since the save; absent without one. */
@@ -55,7 +55,8 @@ export function judgeRestart(agent: Agent, mode: LaunchMode, tools: 'reachable' 
   }
   const reason = saveReason(agent, trails);
   if (reason === 'ok') return answer('ok', true);
-  return tools === 'unreachable' ? answer(reason, true, 'tools unreachable') : answer(reason, false);
+  if (tools === 'unreachable') return answer(reason, true, 'tools unreachable');
+  return agent.session?.quarantine === undefined ? answer(reason, false) : answer(reason, true, 'cannot save');
 }
 
 function saveReason(agent: Agent, trails: number | undefined): GuardReason {

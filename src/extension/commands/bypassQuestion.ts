@@ -37,7 +37,8 @@ function line(verdict: Verdict): string {
     verdict.saveTrailsBySeconds === undefined || verdict.saveTrailsBySeconds === 0
       ? ''
       : ` Its last work is ${minutes(verdict.saveTrailsBySeconds)} newer than its saved context.`;
-  const downgraded = verdict.downgraded === 'no' ? '' : ' It cannot save: its tools are unreachable.';
+  const why = { no: '', 'tools unreachable': 'its tools are unreachable', 'cannot save': 'each of its turns fails' };
+  const downgraded = verdict.downgraded === 'no' ? '' : ` It cannot save: ${why[verdict.downgraded]}.`;
   return `The guard ${guard}.${trails}${downgraded} Lost: ${lowerFirst(verdict.wouldBeLost)}`;
 }
 
