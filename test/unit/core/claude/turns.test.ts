@@ -9,7 +9,7 @@ const passing = 'API Error: 529 Overloaded';
 
 /** One line per word: p(rompt), a(nswer), t(hinking), i(mage), s(erver trouble), o(ther). */
 function transcript(words: string): ReturnType<typeof readTranscript>['facts'] {
-  const lines = [...words.replaceAll(' ', '')].map((word, index) => {
+  const lines = Array.from(words.replaceAll(' ', '')).map((word, index) => {
     const timestamp = new Date(index + 1).toISOString();
     const text = { t: thinking, i: image, s: passing }[word] ?? 'text';
     const message = { content: [{ type: 'text', text }] };
