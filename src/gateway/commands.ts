@@ -284,9 +284,11 @@ function blockedSentence(agent: Agent, verdict: Verdict): string {
 function nextStep(verdict: Verdict): string {
   switch (verdict.reason) {
     case 'turn in progress':
-      return 'Wait for the end of the turn.';
+      return 'Wait for the end of the turn, or interrupt it.';
     case 'waiting for permission':
       return 'Attach and answer the question.';
+    case 'unsent input':
+      return 'Attach, and send or remove what stands there.';
     case 'missing context':
     case 'missing explicit save':
     case 'different session':

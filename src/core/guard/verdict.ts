@@ -1,4 +1,4 @@
-import type { Agent, LaunchMode } from '../fleet/state.ts';
+import { type Agent, type LaunchMode, runningLaunch, type ScreenShows } from '../fleet/state.ts';
 
 /** Why a restart is allowed or not: exactly one reason. The save reasons stand in the order in which they are looked at. */
 export type GuardReason =
@@ -7,6 +7,7 @@ export type GuardReason =
   | 'no completed turn'
   | 'turn in progress'
   | 'waiting for permission'
+  | 'unsent input'
   | 'missing context'
   | 'missing explicit save'
   | 'different session'
@@ -24,20 +25,24 @@ export interface Verdict {
   readonly saveAgeSeconds?: number;
   /** Whether the saved context is older than 12 h. */
   readonly context: 'none' | 'usable' | 'stale';
+  /** Whether the hands looked at the screen for it; else nobody knows of unsent input. */
+  readonly screen: 'looked at' | 'not looked at';
   /** One sentence for the person. */
   readonly wouldBeLost: string;
 }
 
-export const guardTimes = { saveTrailsAtMost: 300_000, contextStaleAfter: 12 * 3600_000 } as const;
+export const guardTimes = { saveTrailsAtMost: 300_000, contextStaleAfter: 12 * 3600_000, lookCounts: 5_000 } as const;
 
 /** Judges a restart of `agent`. `tools` tells whether the agent could reach save_my_context now. */
 export function judgeRestart(agent: Agent, mode: LaunchMode, tools: 'reachable' | 'unreachable', now: number): Verdict {
   const save = agent.savedContext;
   const trails = save === undefined ? undefined : Math.max(0, (agent.activity.lastWorkAt ?? 0) - save.at);
+  const shows = screenOf(agent, now);
   const numbers = {
     ...(save !== undefined && { saveAgeSeconds: Math.round((now - save.at) / 1000) }),
     ...(trails !== undefined && { saveTrailsBySeconds: Math.round(trails / 1000) }),
     context: save === undefined ? 'none' : now - save.at > guardTimes.contextStaleAfter ? 'stale' : 'usable',
+    screen: shows === undefined ? 'not looked at' : 'looked at',
   } as const;
   const answer = (reason: GuardReason, allowed: boolean, downgraded: Verdict['downgraded'] = 'no'): Verdict => ({
     allowed,
@@ -48,15 +53,29 @@ export function judgeRestart(agent: Agent, mode: LaunchMode, tools: 'reachable' 
   });
   if (agent.life.kind !== 'running') return answer('not running', true);
   if (agent.activity.kind === 'busy') return answer('turn in progress', false);
-  if (agent.activity.kind === 'waiting for permission') return answer('waiting for permission', false);
-  if (mode === 'resume') return answer('ok', true);
-  if ((agent.session?.turnsCompleted ?? 0) === 0 && agent.session?.prompted !== true) {
-    return answer('no completed turn', true);
+  if (agent.activity.kind === 'waiting for permission' || shows === 'permission') {
+    return answer('waiting for permission', false);
   }
+  if (shows === 'unsent input') return answer('unsent input', false);
+  if (mode === 'resume') return answer('ok', true);
+  if (!hasCompletedTurn(agent)) return answer('no completed turn', true);
   const reason = saveReason(agent, trails);
   if (reason === 'ok') return answer('ok', true);
   if (tools === 'unreachable') return answer(reason, true, 'tools unreachable');
   return agent.session?.quarantine === undefined ? answer(reason, false) : answer(reason, true, 'cannot save');
+}
+
+/** A conversation that began elsewhere, or that goes on from another one, may hold turns that Bowline did not see. */
+function hasCompletedTurn({ session }: Agent): boolean {
+  if (session === undefined) return false;
+  const beganHere = session.cause === 'startup' || session.cause === 'clear';
+  return session.turnsCompleted > 0 || (session.prompted && !beganHere);
+}
+
+/** What the hands saw on its screen a moment ago. */
+function screenOf(agent: Agent, now: number): ScreenShows | undefined {
+  const seen = runningLaunch(agent)?.look?.seen;
+  return seen !== undefined && now - seen.at <= guardTimes.lookCounts ? seen.shows : undefined;
 }
 
 function saveReason(agent: Agent, trails: number | undefined): GuardReason {
@@ -73,6 +92,8 @@ function wouldBeLost(reason: GuardReason, mode: LaunchMode): string {
       return mode === 'resume' ? 'The turn in progress is cut off.' : 'The turn in progress and the conversation.';
     case 'waiting for permission':
       return 'The question that waits for an answer, and the tool call behind it.';
+    case 'unsent input':
+      return 'What stands unsent in its input line.';
     case 'missing context':
     case 'missing explicit save':
       return 'Everything in the conversation: the agent saved no context. The transcript file stays.';

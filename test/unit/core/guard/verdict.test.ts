@@ -1,7 +1,7 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { saveTool } from '../../../../src/core/guard/saveTool.ts';
 import { type GuardReason, judgeRestart } from '../../../../src/core/guard/verdict.ts';
-import type { SavedContext } from '../../../../src/core/fleet/state.ts';
+import type { SavedContext, ScreenShows } from '../../../../src/core/fleet/state.ts';
 import { FleetStory } from '../../../harness/fleetStory.ts';
 
 /** An agent whose first turn ended at the time of the clock. */
@@ -20,6 +20,13 @@ function save(story: FleetStory, context: Partial<SavedContext> = {}): FleetStor
     ...context,
   } as const;
   return story.tell({ kind: 'context saved', name: 'ada', context: saved });
+}
+
+/** The hands look at the screen. */
+function seen(story: FleetStory, shows: ScreenShows): FleetStory {
+  const of = { name: 'ada', launchId: 'ada.1' };
+  const askedAt = story.now;
+  return story.tell({ kind: 'look requested', ...of }).tell({ kind: 'screen looked at', ...of, askedAt, shows });
 }
 
 function verdict(
@@ -72,6 +79,7 @@ describe('restart guard', () => {
       'waiting for permission': FleetStory.bound()
         .wait(1_000)
         .hook({ event: 'Notification', waitingFor: 'permission' }),
+      'unsent input': seen(save(afterTurn()), 'unsent input'),
       'missing context': afterTurn(),
       'missing explicit save': save(afterTurn(), { origin: 'carried' }),
       'different session': save(afterTurn(), { sessionId: 'session-0' }),
@@ -86,6 +94,7 @@ describe('restart guard', () => {
         ['allowed: no completed turn', 'allowed: no completed turn'],
         ['blocked: turn in progress', 'blocked: turn in progress'],
         ['blocked: waiting for permission', 'blocked: waiting for permission'],
+        ['blocked: unsent input', 'blocked: unsent input'],
         ['blocked: missing context', through('missing context')],
         ['blocked: missing explicit save', through('missing explicit save')],
         ['blocked: different session', through('different session')],
@@ -112,7 +121,48 @@ describe('restart guard', () => {
   });
 
   it('blocks nothing before the first completed turn', () => {
-    deepStrictEqual(verdict(FleetStory.bound(), 'fresh'), 'allowed: no completed turn');
+    const interrupted = (source: string): FleetStory => {
+      const story = FleetStory.bound().wait(1_000).hook({ event: 'SessionStart', source, sessionId: 'session-2' });
+      story.wait(1_000).hook({ event: 'UserPromptSubmit', sessionId: 'session-2' }).wait(1_000);
+      return story.tell({ kind: 'activity observed', name: 'ada', launchId: 'ada.1', activity: 'idle' });
+    };
+    deepStrictEqual(
+      [FleetStory.bound(), interrupted('startup'), interrupted('clear'), interrupted('resume')].map((story) =>
+        verdict(story, 'fresh'),
+      ),
+      [
+        'allowed: no completed turn',
+        'allowed: no completed turn',
+        'allowed: no completed turn',
+        // What it held before Bowline saw it is not known.
+        'blocked: missing context',
+      ],
+    );
+  });
+
+  it('takes what the hands saw a moment ago for a reason to block, never for one to allow', () => {
+    const unsent = (): FleetStory => seen(save(afterTurn()), 'unsent input');
+    const busy = FleetStory.bound().wait(1_000).hook({ event: 'UserPromptSubmit' });
+    const screens = [afterTurn(), unsent().wait(5_000), unsent().wait(5_001), seen(save(afterTurn()), 'empty input')];
+    deepStrictEqual(
+      [
+        ...screens.map((story) => verdict(story, 'resume')),
+        ...(['permission', 'dialog', 'unknown'] as const).map((shows) => verdict(seen(afterTurn(), shows), 'resume')),
+        verdict(seen(busy, 'empty input'), 'resume'),
+        screens.map((story) => judgeRestart(story.agent(), 'resume', 'reachable', story.now).screen),
+      ],
+      [
+        'allowed: ok',
+        'blocked: unsent input',
+        'allowed: ok',
+        'allowed: ok',
+        'blocked: waiting for permission',
+        'allowed: ok',
+        'allowed: ok',
+        'blocked: turn in progress',
+        ['not looked at', 'looked at', 'not looked at', 'looked at'],
+      ],
+    );
   });
 
   it('gives the numbers: age of the save, how far work trails it, staleness', () => {
