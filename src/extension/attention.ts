@@ -85,7 +85,11 @@ export class Attention extends DisposableObject {
     if (hasProcess) offers.push(command('Attach', 'bowline.attach', target));
     const setting = settingNamedIn(row.detail);
     if (setting !== undefined) offers.push({ title: 'Open Settings', run: () => openSetting(setting) });
-    if (agent?.life.kind === 'blocked' && agent.life.reason === 'resume failed') {
+    if (row.poison !== undefined) {
+      offers.push(command('Start Fresh', 'bowline.forceFreshRestart', target));
+      offers.push(command('Fork', 'bowline.forkConversation', target));
+      offers.push(command('Keep Trying', 'bowline.keepTrying', target));
+    } else if (agent?.life.kind === 'blocked' && agent.life.reason === 'resume failed') {
       offers.push(command('Start Fresh', 'bowline.forceFreshRestart', target));
     } else if (!hasProcess) offers.push(command('Resume', 'bowline.start', target));
     offers.push(command('Show Log', 'bowline.showLog'));

@@ -37,6 +37,8 @@ export interface AgentRow {
   readonly detail: string;
   readonly activity: ActivityKind;
   readonly sessionId?: string;
+  /** The error by which each turn of its conversation fails; absent: it is not quarantined. */
+  readonly poison?: string;
   readonly endpoints: readonly EndpointRow[];
   /** The worst state of its endpoints: what the icon shows. */
   readonly worst: EndpointState;
@@ -112,6 +114,7 @@ function seeAgent(state: FleetState, agent: Agent, connection: Connection, now: 
       detail,
       activity: agent.activity.kind,
       ...(agent.session !== undefined && { sessionId: agent.session.id }),
+      ...(agent.session?.quarantine !== undefined && { poison: agent.session.quarantine.error }),
       endpoints,
       worst: worstOf(endpoints),
     },

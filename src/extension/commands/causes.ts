@@ -75,7 +75,7 @@ function reconnects(row: AgentRow): readonly CauseLine[] {
     }));
 }
 
-function agentActions({ name, life, detail, worst }: AgentRow): readonly CauseLine[] {
+function agentActions({ name, life, detail, worst, poison }: AgentRow): readonly CauseLine[] {
   const action = (label: string, command: CommandId, about = ''): CauseLine => {
     return {
       kind: 'action',
@@ -84,6 +84,14 @@ function agentActions({ name, life, detail, worst }: AgentRow): readonly CauseLi
       action: { kind: 'command', command, agent: name },
     };
   };
+  if (poison !== undefined) {
+    return [
+      action('$(discard) Force Fresh Restart', 'bowline.forceFreshRestart', 'Begins a new conversation.'),
+      action('$(repo-forked) Fork Conversation of', 'bowline.forkConversation', 'A copy without the bad turn goes on.'),
+      action('$(debug-continue) Keep Trying with', 'bowline.keepTrying', 'The conversation goes on as it is.'),
+      action('$(terminal) Attach', 'bowline.attach', detail),
+    ];
+  }
   const setting = settingNamedIn(detail);
   const settings: readonly CauseLine[] =
     setting === undefined

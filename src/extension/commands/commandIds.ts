@@ -7,6 +7,8 @@ export const commandIds = [
   'bowline.restart',
   'bowline.forceFreshRestart',
   'bowline.restartBypassingGuard',
+  'bowline.forkConversation',
+  'bowline.keepTrying',
   'bowline.stop',
   'bowline.start',
   'bowline.remove',

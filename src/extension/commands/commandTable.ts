@@ -4,6 +4,7 @@ import { attach } from './attach.ts';
 import { reconnectMcp, verifyBinding } from './binding.ts';
 import type { CommandContext, CommandHandler } from './commandContext.ts';
 import { type CommandId, commandIds } from './commandIds.ts';
+import { forkConversation, keepTrying } from './conversations.ts';
 import { showError } from './interaction.ts';
 import { remove, start, stop } from './lifecycle.ts';
 import { newAgent } from './newAgent.ts';
@@ -20,6 +21,8 @@ const handlers: Readonly<Record<CommandId, CommandHandler>> = {
   'bowline.restart': restart,
   'bowline.forceFreshRestart': forceFreshRestart,
   'bowline.restartBypassingGuard': restartBypassingGuard,
+  'bowline.forkConversation': forkConversation,
+  'bowline.keepTrying': keepTrying,
   'bowline.stop': stop,
   'bowline.start': start,
   'bowline.remove': remove,

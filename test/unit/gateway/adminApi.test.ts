@@ -176,6 +176,8 @@ describe('admin API', () => {
       ['POST', '/agents/ada/reconnect', { server: 'x' }, '400 bad-request'],
       ['POST', '/agents/ada/reconnect', {}, '400 bad-request'],
       ['POST', '/agents/ada/restart', { mode: 'sideways' }, '400 bad-request'],
+      ['POST', '/agents/ada/fork', undefined, '400 bad-request'],
+      ['POST', '/agents/ada/keep-trying', undefined, '400 bad-request'],
       ['POST', '/agents/ada/dance', undefined, '404 unknown-route'],
       ['GET', '/agents/ada/stop', undefined, '405 method-not-allowed'],
       ['PUT', '/agents/ada', undefined, '405 method-not-allowed'],

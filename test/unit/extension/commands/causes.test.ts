@@ -39,6 +39,21 @@ describe('causes and actions behind the status bar', () => {
     ]);
   });
 
+  it('offer what can be done with a poisoned conversation', () => {
+    const story = FleetStory.bound();
+    for (let turn = 0; turn < 2; turn += 1) story.wait(1_000).hook({ event: 'StopFailure', error: 'poisoned: image' });
+    deepStrictEqual(labels(view(story)), [
+      'Causes',
+      'ada is blocked',
+      'Actions',
+      'Force Fresh Restart ada',
+      'Fork Conversation of ada',
+      'Keep Trying with ada',
+      'Attach ada',
+      'Show Log',
+    ]);
+  });
+
   it('offer the next step of an agent that does not run, and the setting that its sentence names', () => {
     const story = new FleetStory().create('ada').request('ada');
     const sentence = 'tmux was not found. Install it, or set "bowline.tmuxPath".';
