@@ -73,7 +73,7 @@ export function agentLook(agent: AgentRow, { state, view }: RowFleet): RowLook {
     accessibleLabel: [agent.name, ...facts, agent.detail, ...causes.map(([, text]) => text)]
       .filter((part) => part !== '')
       .join(', '),
-    contextValue: hasProcess ? 'agent-running' : 'agent-stopped',
+    contextValue: hasProcess ? 'agent-running' : agent.life === 'sleeping' ? 'agent-sleeping' : 'agent-stopped',
   };
 }
 
@@ -107,6 +107,8 @@ function agentIcon(agent: AgentRow): RowIcon {
       return { id: 'warning', ...attention };
     case 'stopped':
       return { id: 'circle-slash', ...dim };
+    case 'sleeping':
+      return { id: 'debug-pause', ...dim };
     case 'launching':
     case 'stopping':
       return { id: 'loading~spin' };

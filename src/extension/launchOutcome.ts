@@ -26,6 +26,7 @@ export function launchOutcome(
     case 'dead':
       return 'needs a person';
     case 'stopped':
+    case 'sleeping':
       return 'ended';
   }
 }

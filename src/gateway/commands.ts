@@ -5,7 +5,14 @@ import { bindingHealth } from '../core/binding/health.ts';
 import { freshLaunch, resumeOrFresh } from '../core/fleet/launching.ts';
 import { readAgentName } from '../core/fleet/names.ts';
 import { poisonSentence } from '../core/fleet/poison.ts';
-import { type Agent, currentLaunch, enabledServers, type LaunchMode, runningLaunch } from '../core/fleet/state.ts';
+import {
+  type Agent,
+  currentLaunch,
+  enabledServers,
+  type Launch,
+  type LaunchMode,
+  runningLaunch,
+} from '../core/fleet/state.ts';
 import { saveTool } from '../core/guard/saveTool.ts';
 import { judgeRestart, type Verdict } from '../core/guard/verdict.ts';
 import { activeAttempt } from '../core/healing/ladder.ts';
@@ -115,6 +122,8 @@ export class Commands {
         throw new BowlineError('already-running', `${agent.name} runs already. Use Restart to start it anew.`);
       case 'stopping':
         throw stopping(agent);
+      case 'sleeping':
+        return this.launch(agent, 'resume', 'wake');
       case 'stopped':
       case 'blocked':
       case 'dead':
@@ -162,7 +171,7 @@ export class Commands {
   }
 
   private async stop(agent: Agent): Promise<void> {
-    if (currentLaunch(agent) === undefined) return;
+    if (currentLaunch(agent) === undefined && agent.life.kind !== 'sleeping') return;
     await this.options.fleet.reportDurably({
       at: this.now(),
       kind: 'stop requested',
@@ -209,7 +218,7 @@ export class Commands {
     });
   }
 
-  private async launch(agent: Agent, mode: LaunchMode): Promise<void> {
+  private async launch(agent: Agent, mode: LaunchMode, cause: Launch['cause'] = 'person'): Promise<void> {
     const now = this.now();
     const launch = mode === 'fresh' ? freshLaunch(agent, now) : resumeOrFresh(agent, now);
     const poison = launch.mode === 'resume' ? poisonSentence(agent) : undefined;
@@ -218,7 +227,7 @@ export class Commands {
       at: now,
       kind: 'launch requested',
       name: agent.name,
-      launch: { ...launch, cause: 'person' },
+      launch: { ...launch, cause },
     });
   }
 

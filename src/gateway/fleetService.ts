@@ -62,6 +62,7 @@ const urgencies: Readonly<Record<FleetEventKind, Urgency>> = {
   'launch failed': 'durable',
   'launch waits': 'lazy',
   'process ended': 'durable',
+  'sleep put off': 'durable',
   'screen read': 'durable',
   'activity observed': 'lazy',
   'hook reported': 'durable',

@@ -1,6 +1,7 @@
 import { BowlineError } from '../base/errors.ts';
 import { bindingHealth } from '../core/binding/health.ts';
 import { readPromptText } from '../core/claude/promptText.ts';
+import { takesPromptsAsleep } from '../core/fleet/planPrompts.ts';
 import { saveRequestText } from '../core/fleet/planSaveRestart.ts';
 import { isSettled } from '../core/fleet/reducePrompts.ts';
 import { type Agent, currentLaunch } from '../core/fleet/state.ts';
@@ -31,7 +32,7 @@ export class PromptCommands {
     const reading = readPromptText(given);
     if (!reading.ok) throw new BowlineError('bad-request', reading.sentence);
     if (agent.prompts?.some((prompt) => prompt.id === id) === true) return;
-    if (currentLaunch(agent) === undefined || agent.life.kind === 'stopping') {
+    if (!takesPromptsAsleep(agent) && (currentLaunch(agent) === undefined || agent.life.kind === 'stopping')) {
       throw new BowlineError(
         'not-running',
         `${agent.name} does not run (${agent.life.kind}); the prompt was not sent. Start it first.`,

@@ -65,6 +65,7 @@ const launchFailed = z.object({
   sentence: textSchema,
 });
 const launchWaits = z.object({ at, kind: z.literal('launch waits'), name, launchId, sentence: textSchema });
+const sleepPutOff = z.object({ at, kind: z.literal('sleep put off'), name, launchId, detail: textSchema });
 const processEnded = z.object({ at, kind: z.literal('process ended'), name, launchId, exit: exitSchema });
 const screenRead = z.object({ at, kind: z.literal('screen read'), name, launchId, dialog: optional(dialogSchema) });
 const activityObserved = z.object({
@@ -104,6 +105,7 @@ export const handsFactSchema = z.discriminatedUnion('kind', [
   launchFailed,
   launchWaits,
   processEnded,
+  sleepPutOff,
   screenRead,
   activityObserved,
   rungActed,
@@ -124,6 +126,7 @@ export type HandsFact = Extract<
       | 'launch failed'
       | 'launch waits'
       | 'process ended'
+      | 'sleep put off'
       | 'screen read'
       | 'activity observed'
       | 'rung acted'
@@ -163,6 +166,7 @@ export const fleetEventSchema = z.discriminatedUnion('kind', [
   launchFailed,
   launchWaits,
   processEnded,
+  sleepPutOff,
   screenRead,
   activityObserved,
   z.object({ at, kind: z.literal('prompt requested'), name, prompt: z.omit(promptSchema, { state: true }) }),

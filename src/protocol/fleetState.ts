@@ -16,12 +16,16 @@ export const epochSchema = z.object({
 const healingPolicySchema = z.enum(['auto', 'auto to reconnect', 'auto to resume', 'ask', 'off']);
 const environmentSchema = z.record(z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/)), z.string());
 
+/** A week at most. */
+const idleMinutesSchema = z.number().check(z.nonnegative(), z.maximum(10_080));
+
 export const settingsSchema = z.object({
   claudePath: z.string().check(z.minLength(1)),
   environment: environmentSchema,
   healing: healingPolicySchema,
   tmuxPath: optional(z.string().check(z.minLength(1))),
   handsWithoutWindow: optional(z.enum(['on', 'off'])),
+  idleMinutes: optional(idleMinutesSchema),
   guardError: optional(z.enum(['block', 'allow'])),
 });
 
@@ -45,7 +49,7 @@ export const guardBypassSchema = z.object({
   reason: textSchema,
 });
 
-const lifeKinds = ['stopped', 'launching', 'running', 'stopping', 'blocked', 'dead'] as const;
+const lifeKinds = ['stopped', 'launching', 'running', 'stopping', 'sleeping', 'blocked', 'dead'] as const;
 
 const auditSchema = z.discriminatedUnion('action', [
   guardBypassSchema,
@@ -67,6 +71,7 @@ export const configurationSchema = z.object({
   environment: environmentSchema,
   servers: z.record(z.string(), z.enum(['on', 'off'])),
   healing: optional(healingPolicySchema),
+  idleMinutes: optional(idleMinutesSchema),
 });
 
 export const launchSchema = z.object({
@@ -75,7 +80,7 @@ export const launchSchema = z.object({
   expectedSessionId: optional(z.string()),
   forkOf: optional(z.string()),
   requestedAt: timeSchema,
-  cause: z.enum(['person', 'healing']),
+  cause: z.enum(['person', 'healing', 'wake']),
   guard: optional(z.literal('bypassed')),
 });
 
@@ -113,6 +118,7 @@ const runningSchema = z.object({
   confirmedAt: optional(timeSchema),
   verifiedAt: optional(timeSchema),
   unverified: optional(z.object({ at: timeSchema, detail: z.string() })),
+  awake: optional(z.object({ at: timeSchema, detail: z.string() })),
   dialog: optional(dialogSchema),
   look: optional(lookSchema),
   interrupt: optional(interruptSchema),
@@ -132,9 +138,11 @@ const lifeSchema = z.discriminatedUnion('kind', [
     kind: z.literal('stopping'),
     launch: launchSchema,
     ending: optional(runningSchema),
+    running: optional(runningSchema),
     reason: endReasonSchema,
     then: z.enum(['keep', 'remove']),
   }),
+  z.object({ kind: z.literal('sleeping'), at: timeSchema }),
   z.object({
     kind: z.literal('blocked'),
     at: timeSchema,

@@ -36,7 +36,13 @@ export const handsTaskSchema = z.discriminatedUnion('kind', [
     launchId: z.string(),
     interruptId: z.string(),
   }),
-  z.object({ kind: z.literal('end'), id: z.string(), name: z.string(), launchId: z.string() }),
+  z.object({
+    kind: z.literal('end'),
+    id: z.string(),
+    name: z.string(),
+    launchId: z.string(),
+    unless: optional(z.literal('in use')),
+  }),
   z.object({
     kind: z.literal('type'),
     id: z.string(),

@@ -31,15 +31,18 @@ export function agentActions(row: AgentRow, connection: Connection['kind']): rea
   if (hasProcess(row) && row.life !== 'launching' && row.life !== 'stopping') {
     actions.push(forAgents('verify', 'Verify Binding', `Verify binding of ${row.name}`, [row.name], connection));
   }
-  if (row.life === 'stopped') {
+  if (row.life === 'stopped' || row.life === 'sleeping') {
+    const verb = row.life === 'stopped' ? 'Start' : 'Wake';
     actions.push({
-      ...forAgents('restart', 'Start', `Start ${row.name}`, [row.name], connection),
+      ...forAgents('restart', verb, `${verb} ${row.name}`, [row.name], connection),
       icon: 'debug-start',
     });
   } else if (row.life !== 'stopping') {
     actions.push(forAgents('restart', 'Restart', `Restart ${row.name}`, [row.name], connection));
   }
-  if (hasProcess(row)) actions.push(forAgents('attach', 'Attach', `Attach to ${row.name}`, [row.name], connection));
+  // Attaching to one that sleeps wakes it.
+  if (hasProcess(row) || row.life === 'sleeping')
+    actions.push(forAgents('attach', 'Attach', `Attach to ${row.name}`, [row.name], connection));
   return actions;
 }
 
@@ -146,6 +149,7 @@ function hasProcess({ life, endpoints }: AgentRow): boolean {
     case 'blocked':
       return endpoints.some(({ state }) => state !== 'off');
     case 'stopped':
+    case 'sleeping':
     case 'dead':
       return false;
   }

@@ -10,8 +10,14 @@ export type Effect = HandsEffect | ProbeEffect;
 export type HandsEffect =
   /** Start the process of a launch, after ending any other process of this agent. Its pane is used again. */
   | { readonly kind: 'launch'; readonly id: string; readonly name: string; readonly launch: Launch }
-  /** End the process of a launch and remove the agent's tmux session. */
-  | { readonly kind: 'end'; readonly id: string; readonly name: string; readonly launchId: string }
+  /** End the process of a launch and remove the agent's tmux session; `unless` it is found to be in use. */
+  | {
+      readonly kind: 'end';
+      readonly id: string;
+      readonly name: string;
+      readonly launchId: string;
+      readonly unless?: 'in use';
+    }
   /** Type one line into an idle agent and press Enter; put off, with the reason, when the screen forbids it. */
   | {
       readonly kind: 'type';

@@ -73,6 +73,8 @@ type FleetFact =
   /** It is still wanted and tried again; why it is not done yet. */
   | { readonly kind: 'launch waits'; readonly name: string; readonly launchId: string; readonly sentence: string }
   | { readonly kind: 'process ended'; readonly name: string; readonly launchId: string; readonly exit: ProcessExit }
+  /** Somebody uses an agent that was to be put to sleep: it is left as it is. */
+  | { readonly kind: 'sleep put off'; readonly name: string; readonly launchId: string; readonly detail: string }
   | {
       readonly kind: 'screen read';
       readonly name: string;

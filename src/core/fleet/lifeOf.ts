@@ -4,7 +4,8 @@ import { poisonSentence } from './poison.ts';
 import type { Agent } from './state.ts';
 
 /** The life that a person sees (spec, Life of an agent), derived from the stored life and the health of the endpoints. */
-export type ShownLife = 'stopped' | 'launching' | 'verifying' | 'ready' | 'healing' | 'stopping' | 'blocked' | 'dead';
+export type ShownLife =
+  'stopped' | 'launching' | 'verifying' | 'ready' | 'healing' | 'stopping' | 'sleeping' | 'blocked' | 'dead';
 
 /** The shown life and one sentence about it, empty where the word says it all. */
 export function lifeOf(
@@ -17,7 +18,9 @@ export function lifeOf(
       if (life.waits !== undefined) return { life: 'launching', detail: `waits: ${life.waits}` };
       return { life: 'launching', detail: life.launch.mode === 'resume' ? 'resuming its conversation' : '' };
     case 'stopping':
-      return { life: 'stopping', detail: '' };
+      return { life: 'stopping', detail: life.reason === 'idle' ? 'is being put to sleep' : '' };
+    case 'sleeping':
+      return { life: 'sleeping', detail: 'a prompt or Attach wakes it, with its conversation' };
     case 'stopped':
       return { life: 'stopped', detail: life.detail ?? '' };
     case 'blocked':

@@ -6,6 +6,7 @@ import { planProbes } from './planProbes.ts';
 import { planPrompts } from './planPrompts.ts';
 import { planScreen } from './planScreen.ts';
 import { planSaveRestart } from './planSaveRestart.ts';
+import { planSleep } from './planSleep.ts';
 import { planVerification } from './planVerification.ts';
 import { type Agent, enabledServers, type FleetState } from './state.ts';
 
@@ -42,9 +43,17 @@ export function plan(state: FleetState, now: number): Plan {
     const prompts = planPrompts(agent, healths, now);
     const screen = planScreen(agent, now);
     const saveRestart = planSaveRestart(agent, state.epoch, now);
-    decisions.push(...verification.decisions, ...prompts.decisions, ...screen.decisions, ...saveRestart.decisions);
+    const sleep = planSleep(state, agent, healths, now);
+    decisions.push(
+      ...verification.decisions,
+      ...prompts.decisions,
+      ...screen.decisions,
+      ...saveRestart.decisions,
+      ...sleep.decisions,
+    );
     effects.push(...prompts.effects, ...screen.effects);
-    for (const { wakeAt } of [verification, prompts, screen, saveRestart]) if (wakeAt !== undefined) wakes.push(wakeAt);
+    for (const { wakeAt } of [verification, prompts, screen, saveRestart, sleep])
+      if (wakeAt !== undefined) wakes.push(wakeAt);
     if (saveRestart.decisions.some(({ kind }) => kind === 'launch requested')) return { decisions, effects };
   }
   const future = wakes.filter((at) => at > now);
@@ -56,10 +65,15 @@ function lifeEffects(agent: Agent): readonly Effect[] {
   switch (life.kind) {
     case 'launching':
       return [{ kind: 'launch', id: `launch:${life.launch.id}`, name, launch: life.launch }];
-    case 'stopping':
-      return [{ kind: 'end', id: `end:${life.launch.id}`, name, launchId: life.launch.id }];
+    case 'stopping': {
+      const { id: launchId } = life.launch;
+      return life.reason === 'idle'
+        ? [{ kind: 'end', id: `sleep:${launchId}`, name, launchId, unless: 'in use' }]
+        : [{ kind: 'end', id: `end:${launchId}`, name, launchId }];
+    }
     case 'running':
     case 'stopped':
+    case 'sleeping':
     case 'blocked':
     case 'dead':
       return [];

@@ -33,7 +33,8 @@ export function planPrompts(agent: Agent, healths: readonly Health[], now: numbe
   const { state } = prompt;
   switch (state.kind) {
     case 'queued': {
-      if (agent.life.kind === 'launching') return nothing;
+      // A sleeping agent wakes for it, one that is being put to sleep wakes when it sleeps.
+      if (agent.life.kind === 'launching' || takesPromptsAsleep(agent)) return nothing;
       if (agent.life.kind !== 'running') {
         return end(
           'failed',
@@ -72,6 +73,11 @@ export function promptWaitsFor(agent: Agent, prompt: PromptRecord, healths: read
   if (prompt.state.kind !== 'queued') return undefined;
   if (firstOpen(agent)?.id !== prompt.id) return 'an earlier prompt';
   return inTheWay(agent, healths) ?? prompt.state.waitsFor;
+}
+
+/** Whether an agent without a process, or with one that is about to end, takes prompts all the same: they wake it. */
+export function takesPromptsAsleep({ life }: Agent): boolean {
+  return life.kind === 'sleeping' || (life.kind === 'stopping' && life.reason === 'idle');
 }
 
 function firstOpen(agent: Agent): PromptRecord | undefined {

@@ -49,6 +49,7 @@ export function reduce(state: FleetState, event: FleetEvent): FleetState {
     case 'stop requested':
     case 'launched':
     case 'launch waits':
+    case 'sleep put off':
     case 'screen read':
     case 'activity observed':
     case 'launch verified':

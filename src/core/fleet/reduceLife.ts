@@ -17,6 +17,7 @@ type LifeEvent = Extract<
       | 'launch failed'
       | 'launch waits'
       | 'process ended'
+      | 'sleep put off'
       | 'screen read'
       | 'activity observed'
       | 'hook reported'
@@ -33,23 +34,8 @@ export function reduceLife(agent: Agent, event: LifeEvent): Reduction {
   switch (event.kind) {
     case 'launch requested':
       return launchRequested(agent, event.launch);
-    case 'stop requested': {
-      // Of an agent that ended by itself the last launch's pane is still there, and goes with the agent.
-      const last = event.then === 'remove' ? agent.launches.at(-1)?.launch : undefined;
-      const launch = currentLaunch(agent) ?? last;
-      if (launch === undefined) return { agent };
-      const { life } = agent;
-      const ending = life.kind === 'launching' || life.kind === 'stopping' ? life.ending : undefined;
-      return {
-        agent: withLife(agent, {
-          kind: 'stopping',
-          launch,
-          ...(ending !== undefined && { ending }),
-          reason: event.reason,
-          then: event.then,
-        }),
-      };
-    }
+    case 'stop requested':
+      return stopRequested(agent, event);
     case 'launched':
       return launched(agent, event);
     case 'launch failed':
@@ -58,6 +44,8 @@ export function reduceLife(agent: Agent, event: LifeEvent): Reduction {
       return launchWaits(agent, event);
     case 'process ended':
       return processEnded(agent, event);
+    case 'sleep put off':
+      return sleepPutOff(agent, event);
     case 'screen read':
       return screenRead(agent, event);
     case 'activity observed':
@@ -98,6 +86,36 @@ function launchRequested(agent: Agent, launch: Launch): Reduction {
     return { agent: withLife(voided, { kind: 'launching', launch, ...ending }) };
   }
   return { agent: withLife(next, { kind: 'launching', launch }) };
+}
+
+function stopRequested(agent: Agent, event: Extract<LifeEvent, { kind: 'stop requested' }>): Reduction {
+  const { life } = agent;
+  const { at, reason, then } = event;
+  if (reason === 'idle') {
+    if (life.kind !== 'running') return { agent };
+    const { running } = life;
+    return { agent: withLife(agent, { kind: 'stopping', launch: running.launch, running, reason, then }) };
+  }
+  if (life.kind === 'sleeping' && then === 'keep') return { agent: withLife(agent, { kind: 'stopped', at }) };
+  // Of an agent that ended by itself the last launch's pane is still there, and goes with the agent.
+  const last = then === 'remove' ? agent.launches.at(-1)?.launch : undefined;
+  const launch = currentLaunch(agent) ?? last;
+  if (launch === undefined) return { agent };
+  const ending = life.kind === 'launching' || life.kind === 'stopping' ? life.ending : undefined;
+  return {
+    agent: withLife(agent, { kind: 'stopping', launch, ...(ending !== undefined && { ending }), reason, then }),
+  };
+}
+
+function sleepPutOff(agent: Agent, event: Extract<LifeEvent, { kind: 'sleep put off' }>): Reduction {
+  const { life } = agent;
+  if (life.kind !== 'stopping' || life.reason !== 'idle' || life.launch.id !== event.launchId) return { agent };
+  if (life.running === undefined) return { agent };
+  const { at, detail } = event;
+  return {
+    agent: withLife(agent, { kind: 'running', running: { ...life.running, awake: { at, detail } } }),
+    timeline: [{ at, text: `not put to sleep: ${detail}` }],
+  };
 }
 
 /** A process that runs goes on: what it is blocked by is shown. */
@@ -169,7 +187,8 @@ function processEnded(agent: Agent, event: Extract<LifeEvent, { kind: 'process e
         ? agent
         : ended(agent, life.ending.launch, event.at, life.reason, 'stopped during its restart');
     const next = ended(former, life.launch, event.at, life.reason, event.exit.detail);
-    return { agent: withoutProcess(next, { kind: 'stopped', at: event.at }), timeline };
+    const kind = life.reason === 'idle' ? 'sleeping' : 'stopped';
+    return { agent: withoutProcess(next, { kind, at: event.at }), timeline };
   }
   if (life.kind !== 'running') return { agent };
   const { launch } = life.running;

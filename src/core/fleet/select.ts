@@ -237,6 +237,8 @@ function statusText(
   if (starting > 0) parts.push(`${starting} starting`);
   if (count('suspect') > 0) parts.push(`${count('suspect')} checking`);
   if (count('not checkable') > 0) parts.push(`${count('not checkable')} not checkable`);
+  const sleeping = agents.filter(({ life }) => life === 'sleeping').length;
+  if (sleeping > 0) parts.push(`${sleeping} sleeping`);
   if (blocked.length > 0) {
     parts.push(
       `${blocked.length} ${blocked.length === 1 ? 'needs' : 'need'} you: ${shortList(blocked.map(({ name }) => name))}`,

@@ -42,6 +42,8 @@ export interface FleetSettings {
   readonly tmuxPath?: string;
   /** Whether the gateway acts itself while no window does; absent: `on`. */
   readonly handsWithoutWindow?: 'on' | 'off';
+  /** After so many minutes without work an agent is put to sleep; absent: never. */
+  readonly idleMinutes?: number;
   /** What a restart does when the guard itself fails; absent: `block`. */
   readonly guardError?: 'block' | 'allow';
 }
@@ -135,6 +137,8 @@ export interface AgentConfiguration {
   readonly servers: Readonly<Record<string, 'on' | 'off'>>;
   /** Absent: the fleet's policy. */
   readonly healing?: HealingPolicy;
+  /** 0: never put to sleep. Absent: as the fleet. */
+  readonly idleMinutes?: number;
 }
 
 export type LaunchMode = 'fresh' | 'resume';
@@ -148,7 +152,7 @@ export interface Launch {
   /** The conversation of which the expected one is a copy; absent: it is none. */
   readonly forkOf?: string;
   readonly requestedAt: number;
-  readonly cause: 'person' | 'healing';
+  readonly cause: 'person' | 'healing' | 'wake';
   /** The person chose to restart whatever the guard says. Absent: the hands look once more before they end anything. */
   readonly guard?: 'bypassed';
 }
@@ -187,14 +191,20 @@ export type Life =
       readonly waits?: string;
     }
   | { readonly kind: 'running'; readonly running: RunningLaunch }
-  /** `ending`: the former launch, where a restart was called off before the hands had ended that one. */
+  /**
+   * `ending`: the former launch, where a restart was called off before the hands had ended that one. `running`: what an
+   * agent goes back to that was to be put to sleep and is found to be in use.
+   */
   | {
       readonly kind: 'stopping';
       readonly launch: Launch;
       readonly ending?: RunningLaunch;
+      readonly running?: RunningLaunch;
       readonly reason: EndReason;
       readonly then: 'keep' | 'remove';
     }
+  /** Ended because it was idle for long; a prompt or a person wakes it, with its conversation. */
+  | { readonly kind: 'sleeping'; readonly at: number }
   /** No process, and only a person can go on. */
   | { readonly kind: 'blocked'; readonly at: number; readonly reason: BlockedReason; readonly detail: string }
   | { readonly kind: 'dead'; readonly at: number; readonly reason: DeadReason; readonly detail: string };
@@ -209,6 +219,8 @@ export interface RunningLaunch {
   readonly verifiedAt?: number;
   /** It told nothing within the grace time; absent: it did, or has time left. */
   readonly unverified?: { readonly at: number; readonly detail: string };
+  /** Why and when it was last kept from sleep; absent: it never was. */
+  readonly awake?: { readonly at: number; readonly detail: string };
   /** A dialog on the screen that only a person may answer. */
   readonly dialog?: Dialog;
   /** The last look at its screen that was asked for. */
@@ -249,11 +261,7 @@ export type InterruptOutcome = 'interrupted' | 'no effect';
 export type Dialog = 'trust' | 'mcp-approval' | 'permission' | 'login' | 'other';
 
 export type BlockedReason =
-  | 'resume failed'
-  | 'login needed'
-  | 'launch refused'
-  | 'configuration error'
-  | 'conversation poisoned';
+  'resume failed' | 'login needed' | 'launch refused' | 'configuration error' | 'conversation poisoned';
 
 export type DeadReason = 'crashed' | 'crash loop' | 'healing failed' | 'binary missing';
 
@@ -457,6 +465,7 @@ export function currentLaunch(agent: Agent): Launch | undefined {
     case 'running':
       return agent.life.running.launch;
     case 'stopped':
+    case 'sleeping':
     case 'blocked':
     case 'dead':
       return undefined;

@@ -3,7 +3,7 @@ import { runningLaunch } from '../../core/fleet/state.ts';
 import type { TerminalAgent } from '../terminals.ts';
 import { launchOutcome } from '../launchOutcome.ts';
 import type { CommandContext } from './commandContext.ts';
-import { chooseAgent, showError, withProgress } from './interaction.ts';
+import { chooseAgent, isAllowedToLaunch, showError, withProgress } from './interaction.ts';
 
 /** Opens or focuses the terminal of an agent; waits for one that is being started. */
 export async function attach(context: CommandContext, argument: unknown): Promise<void> {
@@ -14,8 +14,16 @@ export async function attach(context: CommandContext, argument: unknown): Promis
     await context.terminals.attach(row);
     return;
   }
-  if (row.life === 'launching') {
-    await withProgress(`Bowline: waiting for ${name}`, (signal) => untilRunning(context, name, signal));
+  const launchesBefore = row.life === 'sleeping' ? (context.presenter.state.agents[name]?.launchCount ?? 0) : 0;
+  if (row.life === 'sleeping') {
+    if (!(await isAllowedToLaunch())) return;
+    context.attention.watch(name);
+    await context.client.request({ kind: 'start', name });
+  }
+  if (row.life === 'launching' || row.life === 'sleeping') {
+    await withProgress(`Bowline: waiting for ${name}`, (signal) => {
+      return untilRunning(context, name, { launchesBefore, signal });
+    });
     if (isRunning(context, name)) await context.terminals.attach(row);
     return;
   }
@@ -28,7 +36,7 @@ export async function attach(context: CommandContext, argument: unknown): Promis
 /** Attaches as soon as the process of a new agent runs: it may begin with a dialog for the person. Tells its own errors. */
 export async function attachWhenRunning(context: CommandContext, agent: TerminalAgent): Promise<void> {
   try {
-    await untilRunning(context, agent.name);
+    await untilRunning(context, agent.name, { launchesBefore: 0 });
     if (isRunning(context, agent.name)) await context.terminals.attach(agent, 'keep');
   } catch (error) {
     showError(context, 'bowline.attach', error);
@@ -40,12 +48,17 @@ function isRunning({ presenter }: CommandContext, name: string): boolean {
   return agent !== undefined && runningLaunch(agent) !== undefined;
 }
 
-/** Resolves when the process runs, or when it is clear that it will not. */
-function untilRunning(context: CommandContext, name: string, signal?: AbortSignal): Promise<void> {
+/** Resolves when the process of a launch after the first `launchesBefore` ones runs, or when it is clear that it will not. */
+function untilRunning(
+  context: CommandContext,
+  name: string,
+  { launchesBefore, signal }: { readonly launchesBefore: number; readonly signal?: AbortSignal },
+): Promise<void> {
   const { presenter } = context;
+  const count = (): number | undefined => presenter.state.agents[name]?.launchCount;
   const isDecided = (): boolean => {
     const row = presenter.view.agents.find((agent) => agent.name === name);
-    return isRunning(context, name) || launchOutcome(row, presenter.state.agents[name]?.launchCount, 0) !== 'open';
+    return isRunning(context, name) || launchOutcome(row, count(), launchesBefore) !== 'open';
   };
   if (isDecided()) return Promise.resolve();
   return new Promise((resolve) => {

@@ -16,9 +16,9 @@ export async function start(context: CommandContext, argument: unknown): Promise
   await awaitLaunch(context, row.name, launchesBefore);
 }
 
-/** Stops an agent; asks first when that cuts off a turn. */
+/** Stops an agent; asks first when that cuts off a turn. One that sleeps does not wake any more. */
 export async function stop(context: CommandContext, argument: unknown): Promise<void> {
-  const fits = (row: AgentRow): boolean => hasProcess(context, row.name);
+  const fits = (row: AgentRow): boolean => hasProcess(context, row.name) || row.life === 'sleeping';
   const row = await chooseAgent(context, argument, { title: 'Stop which agent?', fits });
   if (row === undefined) return;
   if (row.activity === 'busy' || row.activity === 'waiting for permission') {

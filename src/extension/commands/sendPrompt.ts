@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
 import * as z from 'zod/mini';
 import { readPromptText } from '../../core/claude/promptText.ts';
+import { takesPromptsAsleep } from '../../core/fleet/planPrompts.ts';
 import { promptViews } from '../../core/fleet/promptView.ts';
 import { runningLaunch } from '../../core/fleet/state.ts';
 import { promptProgress, type PromptProgress } from '../promptProgress.ts';
@@ -16,7 +17,8 @@ const argumentSchema = z.object({ text: z.exactOptional(z.string()), draft: z.ex
 export async function sendPrompt(context: CommandContext, argument: unknown): Promise<void> {
   const fits = ({ name }: { readonly name: string }): boolean => {
     const agent = context.presenter.state.agents[name];
-    return agent !== undefined && (runningLaunch(agent) !== undefined || agent.life.kind === 'launching');
+    if (agent === undefined) return false;
+    return runningLaunch(agent) !== undefined || agent.life.kind === 'launching' || takesPromptsAsleep(agent);
   };
   const row = await chooseAgent(context, argument, { title: 'Send a prompt to which agent?', fits });
   if (row === undefined) return;

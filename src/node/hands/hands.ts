@@ -20,6 +20,7 @@ import { lookAtScreen, whatForbidsEnding } from './look.ts';
 import { Observer } from './observer.ts';
 import { type PromptFact, type PromptStep, stepPrompt } from './sendPrompt.ts';
 import { typeLine } from './typeLine.ts';
+import { useOf } from './useOf.ts';
 
 export interface HandsOptions {
   readonly stateDirectory: string;
@@ -223,7 +224,7 @@ export class Hands extends DisposableObject {
       case 'launch':
         return this.launch(task, signal);
       case 'end':
-        return this.end(task);
+        return this.end(task, signal);
       case 'type':
         return this.type(task, signal);
       case 'look':
@@ -275,15 +276,23 @@ export class Hands extends DisposableObject {
     this.report([{ at: this.now(), kind: 'launched', name, launchId, process: processOf(pane) }]);
   }
 
-  private async end(task: Extract<HandsTask, { kind: 'end' }>): Promise<void> {
+  private async end(task: Extract<HandsTask, { kind: 'end' }>, signal: AbortSignal): Promise<void> {
     const presence = await this.tmux.server.presence();
     if (presence.kind === 'unknown') throw presence.error;
     if (presence.kind === 'running') {
       await this.tmux.connect();
-      const panes = await this.tmux.listPanes();
-      for (const pane of panes) {
-        if (pane.sessionName === task.name && this.isOf(task.name, pane)) await this.remove(pane);
+      const panes = (await this.tmux.listPanes()).filter((pane) => {
+        return pane.sessionName === task.name && this.isOf(task.name, pane);
+      });
+      if (task.unless === 'in use') {
+        const detail = await useOf(this.tmux, panes, this.now);
+        if (signal.aborted) return;
+        if (detail !== undefined) {
+          this.report([{ at: this.now(), kind: 'sleep put off', name: task.name, launchId: task.launchId, detail }]);
+          return;
+        }
       }
+      for (const pane of panes) await this.remove(pane);
     }
     const { name, launchId } = task;
     const exit = { how: 'gone', reading: 'other', detail: 'stopped' } as const;

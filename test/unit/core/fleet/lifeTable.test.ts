@@ -19,6 +19,8 @@ const states: Readonly<Record<string, () => FleetStory>> = {
   stopping: () => stop(FleetStory.bound()),
   'stopping both': () => stop(FleetStory.bound().request('ada', { id: 'ada.2' })),
   removing: () => stop(FleetStory.bound(), 'remove'),
+  'falling asleep': () => fallAsleep(FleetStory.bound()),
+  sleeping: () => fallAsleep(FleetStory.bound()).tell({ kind: 'process ended', name: 'ada', launchId: 'ada.1', exit }),
   blocked: () =>
     new FleetStory()
       .create()
@@ -31,6 +33,10 @@ function stop(story: FleetStory, then: 'keep' | 'remove' = 'keep'): FleetStory {
   return story.tell({ kind: 'stop requested', name: 'ada', reason: 'released', then });
 }
 
+function fallAsleep(story: FleetStory): FleetStory {
+  return story.tell({ kind: 'stop requested', name: 'ada', reason: 'idle', then: 'keep' });
+}
+
 function stateOf(life: Life | undefined): string {
   switch (life?.kind) {
     case undefined:
@@ -39,9 +45,11 @@ function stateOf(life: Life | undefined): string {
       return life.ending === undefined ? 'launching' : 'relaunching';
     case 'stopping':
       if (life.then === 'remove') return 'removing';
+      if (life.reason === 'idle') return 'falling asleep';
       return life.ending === undefined ? 'stopping' : 'stopping both';
     case 'stopped':
     case 'running':
+    case 'sleeping':
     case 'blocked':
     case 'dead':
       return life.kind;
@@ -95,6 +103,7 @@ function facts(launchId: string): { readonly [Kind in FleetEventKind]: Fact<Kind
     'launch failed': { kind: 'launch failed', ...of, code: 'tmux-failed', sentence: 'no' },
     'launch waits': { kind: 'launch waits', ...of, sentence: 'tmux is slow' },
     'process ended': { kind: 'process ended', ...of, exit },
+    'sleep put off': { kind: 'sleep put off', ...of, detail: 'a terminal is attached to it' },
     'screen read': { kind: 'screen read', ...of, dialog: 'trust' },
     'activity observed': { kind: 'activity observed', ...of, activity: 'busy' },
     'prompt taken': { kind: 'prompt taken', ...prompt },
@@ -143,6 +152,8 @@ const transitions: Readonly<Record<string, Readonly<Partial<Record<FleetEventKin
   stopping: { 'process ended': 'stopped' },
   'stopping both': { 'process ended': 'stopped' },
   removing: { 'stop requested': 'stopping', 'process ended': 'none' },
+  'falling asleep': { 'stop requested': 'stopping', 'sleep put off': 'running', 'process ended': 'sleeping' },
+  sleeping: { 'agent removed': 'none', 'launch requested': 'launching', 'stop requested': 'stopped' },
   blocked: { 'agent removed': 'none', 'launch requested': 'launching' },
   dead: { 'agent removed': 'none', 'launch requested': 'launching' },
 };
