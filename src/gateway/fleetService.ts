@@ -85,6 +85,7 @@ const urgencies: Readonly<Record<FleetEventKind, Urgency>> = {
   'rung ended': 'durable',
   'launch verified': 'durable',
   'launch unverified': 'durable',
+  'resume failed': 'durable',
 };
 
 /** The one owner and writer of the fleet's state: folds facts, plans, and tells both to whoever listens. */

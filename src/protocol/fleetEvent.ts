@@ -238,6 +238,7 @@ export const fleetEventSchema = z.discriminatedUnion('kind', [
   rungActed,
   rungEnded,
   z.object({ at, kind: z.literal('launch verified'), name, launchId: z.string() }),
+  z.object({ at, kind: z.literal('resume failed'), name, launchId: z.string(), detail: z.string() }),
   z.object({ at, kind: z.literal('launch unverified'), name, launchId: z.string(), detail: z.string() }),
 ]);
 

@@ -19,12 +19,15 @@ const environmentSchema = z.record(z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-
 /** A week at most. */
 const idleMinutesSchema = z.number().check(z.nonnegative(), z.maximum(10_080));
 
+const failedResumeSchema = z.enum(['ask', 'fresh']);
+
 export const settingsSchema = z.object({
   claudePath: z.string().check(z.minLength(1)),
   environment: environmentSchema,
   healing: healingPolicySchema,
   tmuxPath: optional(z.string().check(z.minLength(1))),
   handsWithoutWindow: optional(z.enum(['on', 'off'])),
+  failedResume: optional(failedResumeSchema),
   idleMinutes: optional(idleMinutesSchema),
   guardError: optional(z.enum(['block', 'allow'])),
 });
@@ -71,6 +74,7 @@ export const configurationSchema = z.object({
   environment: environmentSchema,
   servers: z.record(z.string(), z.enum(['on', 'off'])),
   healing: optional(healingPolicySchema),
+  failedResume: optional(failedResumeSchema),
   idleMinutes: optional(idleMinutesSchema),
 });
 
@@ -111,11 +115,14 @@ const interruptSchema = z.object({
   ended: optional(z.object({ at: timeSchema, outcome: interruptOutcomeSchema, detail: z.string() })),
 });
 
+const otherStartSchema = z.object({ sessionId: z.string(), transcript: z.enum(['there', 'missing']) });
+
 const runningSchema = z.object({
   launch: launchSchema,
   process: processSchema,
   startedAt: timeSchema,
   confirmedAt: optional(timeSchema),
+  otherStart: optional(otherStartSchema),
   verifiedAt: optional(timeSchema),
   unverified: optional(z.object({ at: timeSchema, detail: z.string() })),
   awake: optional(z.object({ at: timeSchema, detail: z.string() })),
@@ -131,6 +138,7 @@ const lifeSchema = z.discriminatedUnion('kind', [
     launch: launchSchema,
     confirmedAt: optional(timeSchema),
     ending: optional(runningSchema),
+    otherStart: optional(otherStartSchema),
     waits: optional(z.string()),
   }),
   z.object({ kind: z.literal('running'), running: runningSchema }),
@@ -141,6 +149,7 @@ const lifeSchema = z.discriminatedUnion('kind', [
     running: optional(runningSchema),
     reason: endReasonSchema,
     then: z.enum(['keep', 'remove']),
+    failed: optional(z.string()),
   }),
   z.object({ kind: z.literal('sleeping'), at: timeSchema }),
   z.object({
@@ -173,6 +182,7 @@ const sessionSchema = z.object({
   transcriptPath: optional(z.string()),
   prompted: z.boolean(),
   turnsCompleted: count,
+  givenUp: optional(z.object({ at: timeSchema, why: z.enum(['fresh restart', 'resume failed']) })),
   apiErrors: optional(z.object({ kind: z.string(), inARow: count, at: timeSchema })),
   clearedAt: optional(timeSchema),
   quarantine: optional(z.object({ at: timeSchema, error: z.string() })),

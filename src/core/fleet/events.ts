@@ -195,6 +195,8 @@ type FleetFact =
     }
   // Verification of a launch
   | { readonly kind: 'launch verified'; readonly name: string; readonly launchId: string }
+  /** Another conversation began than the one that was to be resumed. */
+  | { readonly kind: 'resume failed'; readonly name: string; readonly launchId: string; readonly detail: string }
   | { readonly kind: 'launch unverified'; readonly name: string; readonly launchId: string; readonly detail: string };
 
 interface Endpoint {

@@ -2,17 +2,23 @@ import type { Agent, Launch } from './state.ts';
 
 /**
  * The launch that brings the agent back: `resume` by exact id, or `fresh` where no conversation ever took a prompt and so
- * no transcript exists (spec, Strict resume). The id is unique in the agent's life.
+ * no transcript exists (spec, Strict resume), or where it was given up and no other has begun since (force fresh once).
+ * The id is unique in the agent's life.
  */
 export function resumeOrFresh(agent: Agent, now: number): Omit<Launch, 'cause'> {
   const { session } = agent;
-  if (session?.prompted !== true) return { id: launchId(agent, now), mode: 'fresh', requestedAt: now };
-  return { id: launchId(agent, now), mode: 'resume', expectedSessionId: session.id, requestedAt: now };
+  if (session?.prompted !== true || session.givenUp !== undefined) return freshLaunch(agent, now);
+  return resumeOf(agent, session.id, now);
 }
 
 /** A launch without the conversation. */
 export function freshLaunch(agent: Agent, now: number): Omit<Launch, 'cause'> {
   return { id: launchId(agent, now), mode: 'fresh', requestedAt: now };
+}
+
+/** A launch with a conversation that a person chose. */
+export function resumeOf(agent: Agent, expectedSessionId: string, now: number): Omit<Launch, 'cause'> {
+  return { id: launchId(agent, now), mode: 'resume', expectedSessionId, requestedAt: now };
 }
 
 function launchId(agent: Agent, now: number): string {

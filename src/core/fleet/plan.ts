@@ -39,7 +39,7 @@ export function plan(state: FleetState, now: number): Plan {
       // One restart at a time: the limits of the fleet are judged anew once it is folded in.
       if (healing.decisions.some(({ kind }) => kind === 'launch requested')) return { decisions, effects };
     }
-    const verification = planVerification(agent, healths, now);
+    const verification = planVerification(state, agent, healths, now);
     const prompts = planPrompts(agent, healths, now);
     const screen = planScreen(agent, now);
     const saveRestart = planSaveRestart(agent, state.epoch, now);

@@ -53,7 +53,8 @@ export function reduce(state: FleetState, event: FleetEvent): FleetState {
     case 'screen read':
     case 'activity observed':
     case 'launch verified':
-    case 'launch unverified': {
+    case 'launch unverified':
+    case 'resume failed': {
       const next = updateAgent(state, event.name, (agent) => reduceLife(agent, event));
       return withLifeChange(state, next, event.name, event);
     }

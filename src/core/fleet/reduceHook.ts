@@ -1,6 +1,6 @@
 import type { HookFact } from '../claude/facts.ts';
 import { afterTurn } from './poison.ts';
-import type { Activity, Agent, Launch, SessionRecord } from './state.ts';
+import type { Activity, Agent, Launch, OtherStart, SessionRecord } from './state.ts';
 
 const lineageKept = 50;
 
@@ -10,14 +10,12 @@ const lineageKept = 50;
  */
 export function reduceHook(agent: Agent, launch: Launch, hook: HookFact, at: number): Agent {
   const withSession = reduceSession(agent, launch, hook, at);
-  if (isForeignStart(agent, launch, hook)) return withSession;
   const activity = activityAfter(agent.activity, hook, at);
   return activity === agent.activity ? withSession : { ...withSession, activity };
 }
 
 function reduceSession(agent: Agent, launch: Launch, hook: HookFact, at: number): Agent {
   const { session } = agent;
-  if (isForeignStart(agent, launch, hook)) return agent;
   // The end of a conversation never makes it the current one: a failed resume ends one that was never wanted.
   if (hook.event === 'SessionEnd' && session?.id !== hook.sessionId) return agent;
   // The latest by occurrence is current, whatever order the reports arrive in.
@@ -29,8 +27,9 @@ function reduceSession(agent: Agent, launch: Launch, hook: HookFact, at: number)
     cause: causeOf(launch, hook),
     since: at,
     reportedAt: at,
-    prompted: false,
-    turnsCompleted: 0,
+    // What is resumed has a transcript, and so has taken a prompt.
+    prompted: hook.event === 'SessionStart' && hook.source === 'resume' && hook.transcriptExists,
+    turnsCompleted: agent.lineage.findLast(({ id }) => id === hook.sessionId)?.turnsCompleted ?? 0,
   };
   const lineage = session === undefined ? agent.lineage : [...agent.lineage, session].slice(-lineageKept);
   return { ...agent, lineage, session: progressed(started, launch, hook, at) };
@@ -42,14 +41,33 @@ function causeOf(launch: Launch, hook: HookFact): string {
   return hook.event === 'SessionStart' ? (hook.source ?? 'startup') : 'rotated';
 }
 
+/** Words of SessionStart for a conversation that follows from the one before. */
+const successions: readonly (string | undefined)[] = ['clear', 'fork', 'compact'];
+
 /**
- * A resume is told by two start hooks in some versions: `resume` with the right id, and `startup` with an id that has
- * no transcript. The id whose transcript exists wins.
+ * Whether a hook tells of the conversation that the launch must bring back, or of one that followed from it. A resume is
+ * told by two start hooks in some versions: `resume` with the right id, and `startup` with an id that has no transcript.
  */
-function isForeignStart(agent: Agent, launch: Launch, hook: HookFact): boolean {
-  if (launch.mode !== 'resume' || hook.event !== 'SessionStart') return false;
-  const known = hook.sessionId === launch.expectedSessionId || hook.sessionId === agent.session?.id;
-  return !known && !hook.transcriptExists && hook.source !== 'clear' && hook.source !== 'fork';
+export function belongs(agent: Agent, launch: Launch, hook: HookFact): boolean {
+  if (launch.mode !== 'resume' || hook.sessionId === launch.expectedSessionId) return true;
+  const isStart = hook.event === 'SessionStart';
+  if (isStart && successions.includes(hook.source)) return true;
+  // Once the right one was told, the person at the terminal may go where they like.
+  const { session } = agent;
+  if (session?.launchId !== launch.id) return false;
+  return !isStart || hook.transcriptExists || hook.sessionId === session.id;
+}
+
+/** The agent after a hook that does not belong: noted until the right one is told, and never its conversation. */
+export function strayed(agent: Agent, launch: Launch, hook: HookFact): Agent {
+  if (hook.event !== 'SessionStart' || agent.session?.launchId === launch.id) return agent;
+  const { life } = agent;
+  const otherStart: OtherStart = { sessionId: hook.sessionId, transcript: hook.transcriptExists ? 'there' : 'missing' };
+  const isNews = (known: { readonly confirmedAt?: number; readonly otherStart?: OtherStart }): boolean =>
+    known.confirmedAt === undefined && known.otherStart?.transcript !== 'there';
+  if (life.kind === 'launching' && isNews(life)) return { ...agent, life: { ...life, otherStart } };
+  if (life.kind !== 'running' || !isNews(life.running)) return agent;
+  return { ...agent, life: { kind: 'running', running: { ...life.running, otherStart } } };
 }
 
 function progressed(session: SessionRecord, launch: Launch, hook: HookFact, at: number): SessionRecord {

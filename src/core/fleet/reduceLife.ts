@@ -2,7 +2,8 @@ import type { HookFact } from '../claude/facts.ts';
 import { type Reduction, without } from './agentUpdate.ts';
 import type { FleetEvent, ProcessExit } from './events.ts';
 import { withoutEnds } from './reduceHealing.ts';
-import { reduceHook } from './reduceHook.ts';
+import { belongs, reduceHook, strayed } from './reduceHook.ts';
+import { afterRequest, withCarriedContext, withKeptConversation } from './conversationChoice.ts';
 import { withNextStep } from './nextSteps.ts';
 import { poisonSentence } from './poison.ts';
 import { type Agent, currentLaunch, type EndedLaunch, type EndReason, type Launch, type Life } from './state.ts';
@@ -22,7 +23,8 @@ type LifeEvent = Extract<
       | 'activity observed'
       | 'hook reported'
       | 'launch verified'
-      | 'launch unverified';
+      | 'launch unverified'
+      | 'resume failed';
   }
 >;
 
@@ -62,6 +64,8 @@ export function reduceLife(agent: Agent, event: LifeEvent): Reduction {
     case 'launch verified':
     case 'launch unverified':
       return judged(agent, event);
+    case 'resume failed':
+      return resumeFailed(agent, event);
   }
 }
 
@@ -73,7 +77,7 @@ function launchRequested(agent: Agent, launch: Launch): Reduction {
     if (poison !== undefined) return refusedAsPoisoned(agent, launch.requestedAt, poison);
   }
   const next = {
-    ...agent,
+    ...afterRequest(agent, launch),
     launchCount: agent.launchCount + 1,
     ...(launch.cause !== 'healing' && { incidents: withoutEnds(agent.incidents) }),
   };
@@ -102,8 +106,9 @@ function stopRequested(agent: Agent, event: Extract<LifeEvent, { kind: 'stop req
   const launch = currentLaunch(agent) ?? last;
   if (launch === undefined) return { agent };
   const ending = life.kind === 'launching' || life.kind === 'stopping' ? life.ending : undefined;
+  const calledOff = life.kind === 'launching' ? withKeptConversation(agent, life.launch) : agent;
   return {
-    agent: withLife(agent, { kind: 'stopping', launch, ...(ending !== undefined && { ending }), reason, then }),
+    agent: withLife(calledOff, { kind: 'stopping', launch, ...(ending !== undefined && { ending }), reason, then }),
   };
 }
 
@@ -132,13 +137,14 @@ function launched(agent: Agent, event: Extract<LifeEvent, { kind: 'launched' }>)
       ? agent
       : ended(agent, life.ending.launch, event.at, 'replaced', 'replaced by a new launch');
   const confirmed = life.confirmedAt === undefined ? {} : { confirmedAt: life.confirmedAt };
+  const strayed = life.otherStart === undefined ? {} : { otherStart: life.otherStart };
   const activity =
     life.confirmedAt === undefined ? { ...agent.activity, kind: 'unknown' as const, since: event.at } : agent.activity;
   return {
     agent: {
       ...withLife(next, {
         kind: 'running',
-        running: { launch: life.launch, process: event.process, startedAt: event.at, ...confirmed },
+        running: { launch: life.launch, process: event.process, startedAt: event.at, ...confirmed, ...strayed },
       }),
       activity,
     },
@@ -153,7 +159,12 @@ function launchFailed(agent: Agent, event: Extract<LifeEvent, { kind: 'launch fa
   const refused = event.code === 'guard-blocked' ? ({ refused: 'guard' } as const) : {};
   const next = ended(agent, life.launch, event.at, 'crashed', event.sentence, refused);
   const timeline = [{ at: event.at, text: `launch failed: ${event.sentence}` }];
-  if (life.ending !== undefined) return { agent: withLife(next, { kind: 'running', running: life.ending }), timeline };
+  if (life.ending !== undefined) {
+    return {
+      agent: withLife(withKeptConversation(next, life.launch), { kind: 'running', running: life.ending }),
+      timeline,
+    };
+  }
   const outcome: Life =
     event.code === 'claude-missing'
       ? { kind: 'dead', at: event.at, reason: 'binary missing', detail: event.sentence }
@@ -188,7 +199,11 @@ function processEnded(agent: Agent, event: Extract<LifeEvent, { kind: 'process e
         : ended(agent, life.ending.launch, event.at, life.reason, 'stopped during its restart');
     const next = ended(former, life.launch, event.at, life.reason, event.exit.detail);
     const kind = life.reason === 'idle' ? 'sleeping' : 'stopped';
-    return { agent: withoutProcess(next, { kind, at: event.at }), timeline };
+    const after: Life =
+      life.failed === undefined
+        ? { kind, at: event.at }
+        : { kind: 'blocked', at: event.at, reason: 'resume failed', detail: life.failed };
+    return { agent: withoutProcess(next, after), timeline };
   }
   if (life.kind !== 'running') return { agent };
   const { launch } = life.running;
@@ -249,17 +264,31 @@ function hookReportedOnce(agent: Agent, event: Extract<LifeEvent, { kind: 'hook 
 function hookReported(agent: Agent, launchId: string, hook: HookFact, at: number): Reduction {
   const launch = currentLaunch(agent);
   if (launch?.id !== launchId) return { agent };
+  if (!belongs(agent, launch, hook)) return { agent: strayed(agent, launch, hook) };
   const next = reduceHook(agent, launch, hook, at);
   if (hook.event !== 'SessionStart' || next === agent) return { agent: next };
   const timeline = [{ at, text: `session ${next.session?.id.slice(0, 8) ?? ''} (${hook.source ?? 'start'})` }];
   const { life } = next;
   if (life.kind === 'running' && life.running.confirmedAt === undefined) {
-    return { agent: withLife(next, { kind: 'running', running: { ...life.running, confirmedAt: at } }), timeline };
+    const running = { ...without(life.running, 'otherStart'), confirmedAt: at };
+    return { agent: withLife(next, { kind: 'running', running }), timeline };
   }
   if (life.kind === 'launching' && life.confirmedAt === undefined) {
-    return { agent: withLife(next, { ...life, confirmedAt: at }), timeline };
+    return { agent: withLife(next, { ...without(life, 'otherStart'), confirmedAt: at }), timeline };
   }
   return { agent: next, timeline };
+}
+
+/** Nothing of such a launch is kept: its process is ended first. */
+function resumeFailed(agent: Agent, event: Extract<LifeEvent, { kind: 'resume failed' }>): Reduction {
+  const { life } = agent;
+  if (life.kind !== 'running' || life.running.launch.id !== event.launchId) return { agent };
+  const { launch } = life.running;
+  const failed = event.detail;
+  return {
+    agent: withLife(agent, { kind: 'stopping', launch, reason: 'killed', then: 'keep', failed }),
+    timeline: [{ at: event.at, text: `resume failed: ${failed}` }],
+  };
 }
 
 /** Proven, or silent beyond its time: what a launch is taken for once it runs. */
@@ -271,7 +300,7 @@ function judged(agent: Agent, event: Extract<LifeEvent, { kind: 'launch verified
   if (event.kind === 'launch verified') {
     const running = { ...without(life.running, 'unverified'), verifiedAt: event.at };
     return {
-      agent: withLife(agent, { kind: 'running', running }),
+      agent: withLife(withCarriedContext(agent, running.launch), { kind: 'running', running }),
       timeline: [{ at: event.at, text: 'launch verified' }],
     };
   }

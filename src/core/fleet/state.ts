@@ -42,6 +42,8 @@ export interface FleetSettings {
   readonly tmuxPath?: string;
   /** Whether the gateway acts itself while no window does; absent: `on`. */
   readonly handsWithoutWindow?: 'on' | 'off';
+  /** What becomes of an agent whose conversation cannot be resumed; absent: `ask`. */
+  readonly failedResume?: FailedResume;
   /** After so many minutes without work an agent is put to sleep; absent: never. */
   readonly idleMinutes?: number;
   /** What a restart does when the guard itself fails; absent: `block`. */
@@ -53,6 +55,9 @@ export interface FleetSettings {
  * to the rung they name.
  */
 export type HealingPolicy = 'auto' | 'auto to reconnect' | 'auto to resume' | 'ask' | 'off';
+
+/** `fresh`: it begins a new conversation by itself, and the loss is told. `ask`: a person chooses. */
+export type FailedResume = 'ask' | 'fresh';
 
 export interface HandsLease {
   readonly holder: string;
@@ -137,6 +142,8 @@ export interface AgentConfiguration {
   readonly servers: Readonly<Record<string, 'on' | 'off'>>;
   /** Absent: the fleet's policy. */
   readonly healing?: HealingPolicy;
+  /** Absent: as the fleet. */
+  readonly failedResume?: FailedResume;
   /** 0: never put to sleep. Absent: as the fleet. */
   readonly idleMinutes?: number;
 }
@@ -188,6 +195,7 @@ export type Life =
       readonly launch: Launch;
       readonly confirmedAt?: number;
       readonly ending?: RunningLaunch;
+      readonly otherStart?: OtherStart;
       readonly waits?: string;
     }
   | { readonly kind: 'running'; readonly running: RunningLaunch }
@@ -202,6 +210,8 @@ export type Life =
       readonly running?: RunningLaunch;
       readonly reason: EndReason;
       readonly then: 'keep' | 'remove';
+      /** Why its conversation was not resumed: what blocks the agent once the process is gone. */
+      readonly failed?: string;
     }
   /** Ended because it was idle for long; a prompt or a person wakes it, with its conversation. */
   | { readonly kind: 'sleeping'; readonly at: number }
@@ -215,6 +225,7 @@ export interface RunningLaunch {
   readonly startedAt: number;
   /** The first SessionStart of this launch that fits it; absent: not confirmed yet. */
   readonly confirmedAt?: number;
+  readonly otherStart?: OtherStart;
   /** When it was confirmed and the binding of every endpoint proven, for the first time; absent: not yet. */
   readonly verifiedAt?: number;
   /** It told nothing within the grace time; absent: it did, or has time left. */
@@ -257,6 +268,12 @@ export interface Interrupt {
 
 export type InterruptOutcome = 'interrupted' | 'no effect';
 
+/** A resume told the start of a conversation that was not asked for. Gone once the right one is told. */
+export interface OtherStart {
+  readonly sessionId: string;
+  readonly transcript: 'there' | 'missing';
+}
+
 /** Dialogs that stop a launch or a turn; recognised, never answered. */
 export type Dialog = 'trust' | 'mcp-approval' | 'permission' | 'login' | 'other';
 
@@ -289,6 +306,8 @@ export interface SessionRecord {
   readonly prompted: boolean;
   /** Turns that ended in this conversation while Bowline watched. */
   readonly turnsCompleted: number;
+  /** Nothing goes back to it by itself; a person may choose it. */
+  readonly givenUp?: { readonly at: number; readonly why: 'fresh restart' | 'resume failed' };
   /** The last turns failed by this kind of poison, so many in a row; absent: none did. */
   readonly apiErrors?: { readonly kind: string; readonly inARow: number; readonly at: number };
   /** When a turn last succeeded, or a person chose to keep trying: what failed before does not count. */

@@ -139,6 +139,7 @@ function facts(launchId: string): { readonly [Kind in FleetEventKind]: Fact<Kind
     'rung ended': { kind: 'rung ended', ...subject, attemptId, outcome: 'failed', detail: 'no' },
     'launch verified': { kind: 'launch verified', ...of },
     'launch unverified': { kind: 'launch unverified', ...of, detail: 'it told nothing' },
+    'resume failed': { kind: 'resume failed', ...of, detail: 'another conversation began' },
   };
 }
 
@@ -148,7 +149,12 @@ const transitions: Readonly<Record<string, Readonly<Partial<Record<FleetEventKin
   stopped: { 'agent removed': 'none', 'launch requested': 'launching' },
   launching: { 'stop requested': 'stopping', launched: 'running', 'launch failed': 'blocked' },
   relaunching: { 'stop requested': 'stopping both', launched: 'running', 'launch failed': 'running' },
-  running: { 'launch requested': 'relaunching', 'stop requested': 'stopping', 'process ended': 'dead' },
+  running: {
+    'launch requested': 'relaunching',
+    'stop requested': 'stopping',
+    'process ended': 'dead',
+    'resume failed': 'stopping',
+  },
   stopping: { 'process ended': 'stopped' },
   'stopping both': { 'process ended': 'stopped' },
   removing: { 'stop requested': 'stopping', 'process ended': 'none' },
