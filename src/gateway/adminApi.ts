@@ -17,12 +17,14 @@ import { sendEmpty, sendError, sendJson } from './http/answers.ts';
 import { readBody } from './http/body.ts';
 import { bearerToken, equalSecrets } from './http/checks.ts';
 import type { Clock } from './ports.ts';
+import type { Restarts } from './restarts.ts';
 import { conversationsFor } from './transcripts.ts';
 
 /** What {@link AdminApi} works with. */
 export interface AdminApiOptions {
   readonly fleet: FleetService;
   readonly commands: Commands;
+  readonly restarts: Pick<Restarts, 'plan'>;
   readonly events: EventStreams;
   /** Lets another installed version take over; see `HandOver.request`. */
   readonly handOver: (version: string) => Promise<void>;
@@ -57,6 +59,7 @@ const restartSchema = z.object({
   bypassGuard: z._default(z.boolean(), false),
   reason: z.exactOptional(z.string().check(z.maxLength(1_000))),
 });
+const planSchema = z.object({ mode: z._default(z.enum(['resume', 'fresh']), 'resume') });
 const takeoverSchema = z.object({ version: z.string().check(z.maxLength(200)) });
 const promptSchema = z.object({ text: z.string(), id: z.exactOptional(promptIdSchema) });
 const promptNameSchema = z.object({ id: promptIdSchema });
@@ -134,7 +137,7 @@ export class AdminApi {
     }
     const [first, second, third, ...rest] = segmentsOf(url);
     if (first === 'agents' && second !== undefined && rest.length === 0) {
-      await this.agentRoute(request, response, method, second, third);
+      await this.agentRoute(request, response, url, second, third);
     } else if (url.pathname === '/agents') {
       await this.agentsRoute(request, response, method);
     } else if (url.pathname === '/events') {
@@ -175,11 +178,12 @@ export class AdminApi {
   private async agentRoute(
     request: IncomingMessage,
     response: ServerResponse,
-    method: string,
+    url: URL,
     name: string,
     action: string | undefined,
   ): Promise<void> {
     const { fleet, clock } = this.options;
+    const { method = 'GET' } = request;
     if (action === undefined) {
       if (method === 'GET') sendJson(response, 200, { view: this.requireAgent(name), agent: fleet.state.agents[name] });
       else if (method === 'DELETE') {
@@ -189,6 +193,13 @@ export class AdminApi {
     } else if (action === 'prompt' && method === 'GET') {
       this.requireAgent(name);
       sendJson(response, 200, { prompts: promptViews(fleet.state, name, clock()) });
+    } else if (action === 'plan') {
+      if (method !== 'GET') refuseMethod(response, 'GET');
+      else {
+        this.requireAgent(name);
+        const { mode } = readAs(planSchema, Object.fromEntries(url.searchParams));
+        sendJson(response, 200, await this.options.restarts.plan(name, mode));
+      }
     } else if (action === 'conversations') {
       if (method === 'GET') await this.sendConversations(response, name);
       else refuseMethod(response, 'GET');

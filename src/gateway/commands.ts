@@ -1,25 +1,16 @@
 import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import { BowlineError, messageOf } from '../base/errors.ts';
-import { bindingHealth } from '../core/binding/health.ts';
-import { freshLaunch, resumeOrFresh } from '../core/fleet/launching.ts';
+import { resumeOrFresh } from '../core/fleet/launching.ts';
 import { readAgentName } from '../core/fleet/names.ts';
 import { poisonSentence } from '../core/fleet/poison.ts';
-import {
-  type Agent,
-  currentLaunch,
-  enabledServers,
-  type Launch,
-  type LaunchMode,
-  runningLaunch,
-} from '../core/fleet/state.ts';
-import { saveTool } from '../core/guard/saveTool.ts';
-import { judgeRestart, type Verdict } from '../core/guard/verdict.ts';
+import { type Agent, currentLaunch, enabledServers, type Launch, runningLaunch } from '../core/fleet/state.ts';
 import { activeAttempt } from '../core/healing/ladder.ts';
 import type { Command } from '../protocol/commands.ts';
 import { ConversationCommands } from './conversationCommands.ts';
 import type { Clock, FleetPort } from './ports.ts';
 import type { PromptCommands } from './promptCommands.ts';
+import type { Restarts } from './restarts.ts';
 
 /** What {@link Commands} works with. */
 export interface CommandsOptions {
@@ -28,6 +19,7 @@ export interface CommandsOptions {
   /** Built-in MCP servers that a new agent is given. */
   readonly servers: readonly string[];
   readonly prompts: PromptCommands;
+  readonly restarts: Pick<Restarts, 'restart'>;
   /** A text that was never given before. */
   readonly newId: () => string;
 }
@@ -53,7 +45,7 @@ export class Commands {
       case 'start':
         return this.start(this.agent(command.name));
       case 'restart':
-        return this.restart(this.agent(command.name), command, by);
+        return this.options.restarts.restart(this.agent(command.name).name, command, by);
       case 'prompt':
         return this.options.prompts.send(this.agent(command.name), command, by);
       case 'cancel prompt':
@@ -112,7 +104,7 @@ export class Commands {
         servers: Object.fromEntries(this.options.servers.map((server) => [server, 'on'])),
       },
     });
-    await this.launch(this.agent(name), 'resume');
+    await this.launch(this.agent(name));
   }
 
   private async start(agent: Agent): Promise<void> {
@@ -123,50 +115,11 @@ export class Commands {
       case 'stopping':
         throw stopping(agent);
       case 'sleeping':
-        return this.launch(agent, 'resume', 'wake');
+        return this.launch(agent, 'wake');
       case 'stopped':
       case 'blocked':
       case 'dead':
-        return this.launch(agent, 'resume');
-    }
-  }
-
-  private async restart(agent: Agent, command: CommandOf<'restart'>, by: string): Promise<void> {
-    if (agent.life.kind === 'stopping') throw stopping(agent);
-    const verdict = this.judge(agent, command.mode);
-    if (command.guard === 'bypass') {
-      this.options.fleet.report({
-        at: this.now(),
-        kind: 'guard bypassed',
-        record: {
-          at: this.now(),
-          agent: agent.name,
-          action: 'guard bypassed',
-          mode: command.mode,
-          by,
-          verdict: verdict instanceof Error ? `guard error: ${verdict.message}` : verdictText(verdict),
-          reason: command.reason ?? '',
-        },
-      });
-    } else if (verdict instanceof Error) {
-      throw new BowlineError(
-        'guard-blocked',
-        `${agent.name} was not restarted: guard error (${verdict.message}). To restart it all the same, bypass the guard.`,
-        { cause: verdict },
-      );
-    } else if (!verdict.allowed) {
-      throw new BowlineError('guard-blocked', blockedSentence(agent, verdict));
-    }
-    await this.launch(agent, command.mode);
-  }
-
-  private judge(agent: Agent, mode: LaunchMode): Verdict | Error {
-    try {
-      const now = this.now();
-      const health = bindingHealth(agent, 'bowline-self', this.options.fleet.state.epoch, now);
-      return judgeRestart(agent, mode, saveTool(health.state), now);
-    } catch (error) {
-      return error instanceof Error ? error : new Error(messageOf(error));
+        return this.launch(agent);
     }
   }
 
@@ -218,9 +171,9 @@ export class Commands {
     });
   }
 
-  private async launch(agent: Agent, mode: LaunchMode, cause: Launch['cause'] = 'person'): Promise<void> {
+  private async launch(agent: Agent, cause: Launch['cause'] = 'person'): Promise<void> {
     const now = this.now();
-    const launch = mode === 'fresh' ? freshLaunch(agent, now) : resumeOrFresh(agent, now);
+    const launch = resumeOrFresh(agent, now);
     const poison = launch.mode === 'resume' ? poisonSentence(agent) : undefined;
     if (poison !== undefined) throw new BowlineError('conversation-poisoned', poison);
     await this.options.fleet.reportDurably({
@@ -271,41 +224,4 @@ async function realDirectory(text: string): Promise<string> {
 
 function stopping(agent: Agent): BowlineError {
   return new BowlineError('not-running', `${agent.name} is being stopped. Wait until it is, then start it.`);
-}
-
-function verdictText(verdict: Verdict): string {
-  return verdict.downgraded === 'no' ? verdict.reason : `${verdict.reason} (${verdict.downgraded})`;
-}
-
-function blockedSentence(agent: Agent, verdict: Verdict): string {
-  const { saveAgeSeconds: age, saveTrailsBySeconds: trails } = verdict;
-  const numbers = [
-    ...(age === undefined ? [] : [`the last save is ${age} s old`]),
-    ...(trails === undefined ? [] : [`the last work came ${trails} s after it`]),
-  ].join(', ');
-  const why = numbers === '' ? verdict.reason : `${verdict.reason} (${numbers})`;
-  return (
-    `${agent.name} was not restarted: ${why}. Would be lost: ${verdict.wouldBeLost} ` +
-    `${nextStep(verdict)} To restart it all the same, bypass the guard.`
-  );
-}
-
-function nextStep(verdict: Verdict): string {
-  switch (verdict.reason) {
-    case 'turn in progress':
-      return 'Wait for the end of the turn, or interrupt it.';
-    case 'waiting for permission':
-      return 'Attach and answer the question.';
-    case 'unsent input':
-      return 'Attach, and send or remove what stands there.';
-    case 'missing context':
-    case 'missing explicit save':
-    case 'different session':
-    case 'save too old':
-      return 'Ask the agent to save its context first, or restart it with resume.';
-    case 'ok':
-    case 'not running':
-    case 'no completed turn':
-      return '';
-  }
 }

@@ -1,11 +1,15 @@
 import { hookSettings } from '../core/claude/hooks.ts';
 import { launchArguments } from '../core/claude/launchArguments.ts';
 import { shellLine } from '../core/claude/shellLine.ts';
-import { type Agent, enabledServers, type Launch } from '../core/fleet/state.ts';
+import { type Agent, enabledServers, type Launch, runningLaunch } from '../core/fleet/state.ts';
 import { ensurePrivateDirectory, writeFileAtomic } from '../node/files.ts';
 import type { StatePaths } from '../node/statePaths.ts';
+import type { RestartPlan } from '../protocol/restartPlan.ts';
 import type { HandsTask } from '../protocol/stream.ts';
+import { compareEnvironment, keepEnvironment } from './launchedEnvironment.ts';
 import type { AgentKeys, FleetPort } from './ports.ts';
+
+type LaunchTask = Extract<HandsTask, { kind: 'launch' }>;
 
 /** What {@link LaunchFiles} works with. */
 export interface LaunchFilesOptions {
@@ -25,11 +29,26 @@ export class LaunchFiles {
    * task. Rejects with the system's error, or a RangeError for a conversation that cannot be resumed by its id.
    */
   async prepare(agent: Agent, launch: Launch): Promise<HandsTask> {
-    const { fleet, paths, keys } = this.options;
-    const { settings } = fleet.state;
-    const { configuration, name } = agent;
+    const { paths, keys } = this.options;
+    const { name } = agent;
     const files = paths.agent(name);
-    const task: HandsTask = {
+    const task = this.task(agent, launch);
+    const key = await keys.keyOf(name);
+    await ensurePrivateDirectory(files.directory);
+    await Promise.all([
+      writeFileAtomic(files.mcpConfig, toText(this.mcpConfiguration(agent, launch, key))),
+      writeFileAtomic(files.settings, toText(this.settings(agent, launch))),
+      keepEnvironment(files.launched, { launchId: launch.id, environment: task.environment, key }),
+    ]);
+    return task;
+  }
+
+  /** What a launch would run. Throws a RangeError for a conversation that cannot be resumed by its id. */
+  task(agent: Agent, launch: Launch): LaunchTask {
+    const { settings } = this.options.fleet.state;
+    const { configuration, name } = agent;
+    const files = this.options.paths.agent(name);
+    return {
       kind: 'launch',
       id: `launch:${launch.id}`,
       name,
@@ -57,13 +76,16 @@ export class LaunchFiles {
       },
       ...(launch.guard !== undefined && { guard: launch.guard }),
     };
-    const key = await keys.keyOf(name);
-    await ensurePrivateDirectory(files.directory);
-    await Promise.all([
-      writeFileAtomic(files.mcpConfig, toText(this.mcpConfiguration(agent, launch, key))),
-      writeFileAtomic(files.settings, toText(this.settings(agent, launch))),
-    ]);
-    return task;
+  }
+
+  /** The variables that Bowline would set for `launch`, by name, against those of the process that runs now. */
+  async environmentDifference(agent: Agent, launch: Launch): Promise<RestartPlan['environment']> {
+    const { paths, keys } = this.options;
+    return compareEnvironment(paths.agent(agent.name).launched, {
+      launchId: runningLaunch(agent)?.launch.id,
+      environment: this.task(agent, launch).environment,
+      key: await keys.keyOf(agent.name),
+    });
   }
 
   private mcpConfiguration(agent: Agent, launch: Launch, key: string): object {

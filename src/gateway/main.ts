@@ -38,7 +38,9 @@ import { StandingStreams } from './mcp/standingStreams.ts';
 import { type CreateHands, OwnHands } from './ownHands.ts';
 import { PromptCommands } from './promptCommands.ts';
 import { followPrompts, PromptStore } from './prompts.ts';
+import { Restarts } from './restarts.ts';
 import { Router } from './router.ts';
+import { ScreenLooks } from './screenLooks.ts';
 import { SpoolDrain } from './spoolDrain.ts';
 import { SignOfLife } from './signOfLife.ts';
 import { loadState, saveState } from './stateStore.ts';
@@ -110,9 +112,11 @@ async function main(): Promise<void> {
       promptText: (name, promptId) => prompts.text(name, promptId),
     }),
   );
+  const restarts = new Restarts({ fleet, clock, looks: new ScreenLooks({ fleet, clock }), files: launchFiles });
   const commands = new Commands({
     ...{ fleet, clock, servers: servers.map(({ name }) => name), newId: randomUUID },
     prompts: new PromptCommands({ fleet, clock, keys, prompts }),
+    restarts,
   });
   const ownHands = store.add(new OwnHands({ fleet, tasks, create: handsOf(fleet, paths, log), clock, log }));
   const windows = store.add(new Windows({ fleet, tasks, commands, ownHands, clock, log, version }));
@@ -128,7 +132,7 @@ async function main(): Promise<void> {
     handOver.accept(message);
   });
   const admin = new AdminApi({
-    ...{ fleet, commands, events, clock, log, token, environment: process.env },
+    ...{ fleet, commands, restarts, events, clock, log, token, environment: process.env },
     handOver: (wanted) => handOver.request(wanted),
   });
   const hooks = new HookIntake({ fleet, keys, log });

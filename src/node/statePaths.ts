@@ -12,6 +12,8 @@ export interface AgentPaths {
   readonly mcpConfig: string;
   /** The file that `--settings` names. */
   readonly settings: string;
+  /** Digests of the variables that its last launches were started with. */
+  readonly launched: string;
   /** Holds the texts of prompts that are not settled, each in a file named by its id. */
   readonly prompts: string;
 }
@@ -94,6 +96,7 @@ export function statePaths(stateDirectory: string): StatePaths {
       key: below('agents', name, 'key'),
       mcpConfig: below('agents', name, 'mcp.json'),
       settings: below('agents', name, 'settings.json'),
+      launched: below('agents', name, 'launched.json'),
       prompts: below('agents', name, 'prompts'),
     }),
     context: (agentName) => below('contexts', `${agentName}.json`),

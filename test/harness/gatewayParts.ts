@@ -20,7 +20,9 @@ import { StandingStreams } from '../../src/gateway/mcp/standingStreams.ts';
 import { OwnHands, type OwnHandsOptions } from '../../src/gateway/ownHands.ts';
 import { PromptCommands } from '../../src/gateway/promptCommands.ts';
 import { followPrompts, PromptStore } from '../../src/gateway/prompts.ts';
+import { Restarts } from '../../src/gateway/restarts.ts';
 import { Router } from '../../src/gateway/router.ts';
+import { ScreenLooks } from '../../src/gateway/screenLooks.ts';
 import { Windows } from '../../src/gateway/windows.ts';
 import { ensureStateDirectories, type StatePaths, statePaths } from '../../src/node/statePaths.ts';
 
@@ -90,9 +92,11 @@ export class GatewayParts {
       }),
     );
     let ids = 0;
+    const restarts = new Restarts({ fleet, clock, looks: new ScreenLooks({ fleet, clock }), files });
     const commands = new Commands({
       ...{ fleet, clock, servers: ['bowline-self'], newId: () => `id${++ids}` },
       prompts: new PromptCommands({ fleet, clock, keys, prompts }),
+      restarts,
     });
     const limits = {
       ...(options.pingEveryMs !== undefined && { pingEveryMs: options.pingEveryMs }),
@@ -106,6 +110,7 @@ export class GatewayParts {
     const admin = new AdminApi({
       fleet,
       commands,
+      restarts,
       events,
       handOver: () => Promise.resolve(),
       clock,

@@ -9,6 +9,7 @@ import type { FleetState } from '../../../src/core/fleet/state.ts';
 import { Commands } from '../../../src/gateway/commands.ts';
 import type { FleetPort } from '../../../src/gateway/ports.ts';
 import { PromptCommands } from '../../../src/gateway/promptCommands.ts';
+import { Restarts } from '../../../src/gateway/restarts.ts';
 import type { Command } from '../../../src/protocol/commands.ts';
 
 const self = 'bowline-self';
@@ -41,6 +42,21 @@ function promptsOf(fleet: FleetPort): PromptCommands {
         promptTexts.set(id, text);
         return Promise.resolve();
       },
+    },
+  });
+}
+
+/** Nobody looks; what was seen stands in the events. */
+function restartsOf(fleet: FleetPort): Restarts {
+  return new Restarts({
+    fleet,
+    clock: () => now,
+    looks: { lookAt: () => Promise.resolve() },
+    files: {
+      task: () => {
+        throw new Error('nothing is planned here');
+      },
+      environmentDifference: () => Promise.reject(new Error('nothing is planned here')),
     },
   });
 }
@@ -97,6 +113,10 @@ const endedByItself: readonly FleetEvent[] = [
   ...running,
   { at: 9, kind: 'process ended', name, launchId, exit: { how: 'exited', status: 1, reading: 'other', detail: '' } },
 ];
+const unsent: readonly FleetEvent[] = [
+  { at: now - 5_000, kind: 'look requested', name, launchId },
+  { at: now - 5_000, kind: 'screen looked at', name, launchId, askedAt: now - 5_000, shows: 'unsent input' },
+];
 const stopping: readonly FleetEvent[] = [
   ...running,
   { at: 9, kind: 'stop requested', name, reason: 'released', then: 'keep' },
@@ -125,6 +145,7 @@ describe('commands', () => {
       servers: [self],
       newId: () => 'unique',
       prompts: promptsOf(fleet),
+      restarts: restartsOf(fleet),
     });
     try {
       await commands.execute(command, 'window 1');
@@ -174,6 +195,7 @@ describe('commands', () => {
       servers: [self],
       newId: () => 'unique',
       prompts: promptsOf(fleet),
+      restarts: restartsOf(fleet),
     });
     const command: Command = { kind: 'create', name, directory };
     const results = await Promise.allSettled([commands.execute(command, 'a'), commands.execute(command, 'b')]);
@@ -215,6 +237,13 @@ describe('commands', () => {
       () => restart('resume'),
       'guard-blocked',
       /turn in progress\. Would be lost: The turn in progress is cut off\. Wait .* bypass the guard\.$/,
+    ],
+    [
+      'restart over unsent input',
+      [...worked, ...unsent],
+      () => restart('resume'),
+      'guard-blocked',
+      /unsent input\. Would be lost: What stands unsent in its input line\. Attach, and send or remove/,
     ],
     [
       'fresh restart without a save',
@@ -269,7 +298,14 @@ describe('commands', () => {
       (['enforce', 'bypass'] as const).map(async (guard) => {
         const fleet = unjudgeable([...worked, ...bound]);
         const { prompts, newId } = { prompts: promptsOf(fleet), newId: () => 'unique' };
-        const commands = new Commands({ fleet, clock: () => now, servers: [self], newId, prompts });
+        const commands = new Commands({
+          fleet,
+          clock: () => now,
+          servers: [self],
+          newId,
+          prompts,
+          restarts: restartsOf(fleet),
+        });
         const error = await commands.execute(restart('fresh', guard), 'window 1').catch((reason: unknown) => reason);
         const sentence = error instanceof BowlineError ? `${error.code}: ${error.message}` : error;
         const verdicts = fleet.state.audit.flatMap((record) => ('verdict' in record ? record.verdict : []));
@@ -286,6 +322,22 @@ describe('commands', () => {
     ]);
   });
 
+  it('restarts on an error of the guard where the setting allows that, and says so', async () => {
+    const fleet = unjudgeable([...worked, ...bound]);
+    fleet.state = { ...fleet.state, settings: { ...fleet.state.settings, guardError: 'allow' } };
+    const { prompts, newId } = { prompts: promptsOf(fleet), newId: () => 'unique' };
+    const restarts = restartsOf(fleet);
+    const commands = new Commands({ fleet, clock: () => now, servers: [self], newId, prompts, restarts });
+    await commands.execute(restart('fresh'), 'window 1');
+    assert.deepStrictEqual(
+      [fleet.kinds, fleet.state.notices[0]?.sentence],
+      [
+        ['noticed', 'launch requested'],
+        'ada was restarted although the guard failed (no context): bowline.guardError allows it.',
+      ],
+    );
+  });
+
   const prompt = (id: string, text = 'hello'): Command => ({ kind: 'prompt', name, id, text });
 
   it('queues a prompt once, with its text on disk and only a digest in the fleet', async () => {
@@ -293,6 +345,7 @@ describe('commands', () => {
     const second = new Commands({
       ...{ fleet: first.fleet, clock: () => now, servers: [self], newId: () => 'other' },
       prompts: promptsOf(first.fleet),
+      restarts: restartsOf(first.fleet),
     });
     await second.execute(prompt('p1', 'another text'), 'window 2');
     const [record, ...others] = first.fleet.state.agents[name]?.prompts ?? [];
@@ -337,6 +390,7 @@ describe('commands', () => {
     const again = new Commands({
       ...{ fleet: first.fleet, clock: () => now, servers: [self], newId: () => 'other' },
       prompts: promptsOf(first.fleet),
+      restarts: restartsOf(first.fleet),
     });
     await assert.rejects(again.execute(save('p8'), 'window 2'), /is being asked to save already/);
     await again.execute({ kind: 'cancel save and restart', name, id: 'p7' }, 'window 2');
@@ -359,8 +413,13 @@ describe('commands', () => {
     const { kinds, fleet } = await run(worked, restart('fresh'));
     const { life } = fleet.state.agents[name] ?? {};
     assert.deepStrictEqual(
-      [kinds, life?.kind === 'launching' && [life.launch.mode, life.launch.cause]],
-      [['launch requested'], ['fresh', 'person']],
+      [kinds, fleet.state.notices[0]?.sentence, life?.kind === 'launching' && [life.launch.mode, life.launch.cause]],
+      [
+        ['noticed', 'launch requested'],
+        'ada is restarted without a save (missing context): it cannot save, its tools are unreachable. ' +
+          'Lost: Everything in the conversation: the agent saved no context. The transcript file stays.',
+        ['fresh', 'person'],
+      ],
     );
   });
 
@@ -386,6 +445,9 @@ describe('commands', () => {
 
   it('writes down a bypass of the guard, then restarts', async () => {
     const { kinds, fleet } = await run([...worked, ...bound], restart('fresh', 'bypass'));
+    const life = fleet.state.agents[name]?.life;
+    // Neither do the hands ask the guard again.
+    assert.deepStrictEqual(life?.kind === 'launching' && life.launch.guard, 'bypassed');
     assert.deepStrictEqual(
       { kinds, audit: fleet.state.audit.filter(({ action }) => action === 'guard bypassed') },
       {
@@ -446,6 +508,7 @@ describe('commands', () => {
       servers: [self],
       newId: () => 'other',
       prompts: promptsOf(first.fleet),
+      restarts: restartsOf(first.fleet),
     });
     await commands.execute({ kind: 'reconnect', name, server: self }, 'window 2');
     assert.deepStrictEqual(
