@@ -1,9 +1,11 @@
 import * as vscode from 'vscode';
-import { DisposableObject, DisposableStore, toDisposable } from '../base/lifecycle.ts';
-import type { AgentRow } from '../core/fleet/select.ts';
+import { type Disposable, DisposableObject, DisposableStore, toDisposable } from '../base/lifecycle.ts';
+import { causeText } from '../core/binding/causes.ts';
+import type { AgentRow, Blackout, FleetView } from '../core/fleet/select.ts';
 import { currentLaunch } from '../core/fleet/state.ts';
 import type { GatewayClient } from './gatewayClient.ts';
 import type { FleetPresenter } from './fleetPresenter.ts';
+import { namesToHeal } from './healProgress.ts';
 import { newlyInNeed } from './launchOutcome.ts';
 import { settingNamedIn } from './namedSetting.ts';
 import { openSetting } from './openSetting.ts';
@@ -20,23 +22,31 @@ interface Offer {
  */
 export class Attention extends DisposableObject {
   private readonly ownLaunches = new Set<string>();
+  /** Agents whose healing a command of this window follows: it tells what becomes of them. */
+  private readonly followed = new Set<string>();
+  /** Outages whose message is on the screen. */
+  private readonly toldOutages = new Set<string>();
   private lastAgents: readonly AgentRow[];
   private lastNoticeAt = Date.now();
   private toldStartProblem = '';
+  private canHeal = false;
 
   constructor(
-    presenter: FleetPresenter,
+    private readonly presenter: FleetPresenter,
     private readonly client: GatewayClient,
     private readonly window: string,
   ) {
     super();
     this.lastAgents = presenter.view.agents;
     this._register(
-      presenter.onDidChange(({ agents }) => {
-        const inNeed = newlyInNeed(this.lastAgents, agents, this.ownLaunches);
-        this.lastAgents = agents;
+      presenter.onDidChange((view) => {
+        this.offerHealing(view);
+        const inNeed = newlyInNeed(this.lastAgents, view.agents, this.ownLaunches);
+        this.lastAgents = view.agents;
         const hasHands = client.state.hands?.holder === window;
-        for (const row of inNeed) if (hasHands || this.ownLaunches.has(row.name)) this.tell(row);
+        const isMine = ({ name }: AgentRow): boolean =>
+          (hasHands || this.ownLaunches.has(name)) && !this.followed.has(name);
+        this.tellAll(inNeed.filter(isMine), view.blackouts);
         this.tellNotices();
       }),
     );
@@ -77,7 +87,51 @@ export class Attention extends DisposableObject {
     this.ownLaunches.add(name);
   }
 
-  private tell(row: AgentRow): void {
+  /** What becomes of these agents' healing is told by the caller, until it is disposed. */
+  follow(names: readonly string[]): Disposable {
+    for (const name of names) this.followed.add(name);
+    return toDisposable(() => {
+      for (const name of names) this.followed.delete(name);
+    });
+  }
+
+  /** For the `when` clauses of the manifest. */
+  private offerHealing(view: FleetView): void {
+    const canHeal = namesToHeal(view).length > 0;
+    if (canHeal === this.canHeal) return;
+    this.canHeal = canHeal;
+    void vscode.commands.executeCommand('setContext', 'bowline.lostTools', canHeal);
+  }
+
+  /** Agents of one outage are one message, and one that is on the screen is not repeated. */
+  private tellAll(rows: readonly AgentRow[], blackouts: readonly Blackout[]): void {
+    const outageOf = ({ name }: AgentRow): Blackout | undefined =>
+      blackouts.find(({ needPerson }) => needPerson.includes(name));
+    for (const row of rows) if (outageOf(row) === undefined) void this.tell(row);
+    for (const blackout of blackouts) {
+      const fresh = rows.filter((row) => outageOf(row) === blackout);
+      const [first] = fresh;
+      if (first === undefined || this.toldOutages.has(blackout.outage)) continue;
+      this.toldOutages.add(blackout.outage);
+      const told = fresh.length === 1 ? this.tell(first) : this.tellOutage(blackout, first.detail);
+      void told.finally(() => this.toldOutages.delete(blackout.outage));
+    }
+  }
+
+  private tellOutage({ needPerson, cause, what }: Blackout, detail: string): Promise<void> {
+    const offers = [command('Show Causes', 'bowline.showCauses')];
+    if (causeText(cause).mend === 'reconnect') {
+      offers.unshift(command('Heal All', 'bowline.healNow', { agents: needPerson }));
+    }
+    const names = needPerson.length > 5 ? `${needPerson.slice(0, 5).join(', ')}, ...` : needPerson.join(', ');
+    return offer(
+      'error',
+      `${needPerson.length} agents lost their tools and need you (${names}): ${what} ${detail}`,
+      offers,
+    );
+  }
+
+  private tell(row: AgentRow): Promise<void> {
     const agent = this.client.state.agents[row.name];
     const hasProcess = agent !== undefined && currentLaunch(agent) !== undefined;
     const target = { agent: row.name };
@@ -92,8 +146,10 @@ export class Attention extends DisposableObject {
     } else if (agent?.life.kind === 'blocked' && agent.life.reason === 'resume failed') {
       offers.push(command('Start Fresh', 'bowline.forceFreshRestart', target));
     } else if (!hasProcess) offers.push(command('Resume', 'bowline.start', target));
+    if (namesToHeal(this.presenter.view).includes(row.name))
+      offers.unshift(command('Heal Now', 'bowline.healNow', target));
     offers.push(command('Show Log', 'bowline.showLog'));
-    void offer(row.life === 'dead' ? 'error' : 'warning', `${row.name} needs you: ${row.detail}`, offers);
+    return offer(row.life === 'dead' ? 'error' : 'warning', `${row.name} needs you: ${row.detail}`, offers);
   }
 
   private tellNotices(): void {

@@ -13,6 +13,7 @@ const commandOf: Readonly<Record<PageCommand, CommandId>> = {
   attach: 'bowline.attach',
   verify: 'bowline.verifyBinding',
   reconnect: 'bowline.reconnectMcp',
+  heal: 'bowline.healNow',
   restart: 'bowline.restart',
   showLog: 'bowline.showLog',
 };
@@ -77,8 +78,12 @@ export class BindingHealthView extends DisposableObject implements vscode.Webvie
       this.post();
       return;
     }
-    const { command, agent, server } = parsed.data;
-    const target = { ...(agent !== undefined && { agent }), ...(server !== undefined && { server }) };
+    const { command, agent, server, agents } = parsed.data;
+    const target = {
+      ...(agent !== undefined && { agent }),
+      ...(server !== undefined && { server }),
+      ...(agents !== undefined && { agents }),
+    };
     void vscode.commands.executeCommand(commandOf[command], target);
   }
 

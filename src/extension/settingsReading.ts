@@ -2,7 +2,9 @@ import * as z from 'zod/mini';
 import type { FleetSettings } from '../core/fleet/state.ts';
 
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
-const healingSchema = z.enum(['auto', 'ask', 'off']);
+const healingSchema = z.enum(['auto', 'auto to resume', 'auto to reconnect', 'ask', 'off']);
+
+const healingPolicies = healingSchema.options.join(', ');
 
 /** Settings of the editor for the gateway, and a sentence for each value that was left out. */
 export interface SettingsReading {
@@ -16,7 +18,7 @@ export function readSettings(get: (name: string) => unknown): SettingsReading {
   const path = get('claudePath');
   const claudePath = typeof path === 'string' && path.trim() !== '' ? path.trim() : 'claude';
   const healing = healingSchema.safeParse(get('healing'));
-  if (!healing.success) complaints.push('bowline.healing must be auto, ask or off; auto is used.');
+  if (!healing.success) complaints.push(`bowline.healing must be one of ${healingPolicies}; auto is used.`);
   const variables = z.record(z.string(), z.unknown()).safeParse(get('environment') ?? {});
   if (!variables.success) complaints.push('bowline.environment must be an object of texts; it is not used.');
   const environment: Record<string, string> = {};

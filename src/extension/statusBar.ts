@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { DisposableObject } from '../base/lifecycle.ts';
+import type { CommandId } from './commands/commandIds.ts';
 import type { FleetPresenter } from './fleetPresenter.ts';
 import { type StatusLook, statusLook } from './statusLook.ts';
 
@@ -48,10 +49,18 @@ export class StatusBar extends DisposableObject {
       return;
     }
     this.item.text = look.text;
-    this.item.tooltip = look.tooltip;
+    this.item.tooltip = look.healing === 'offered' ? withHealing(look.tooltip) : look.tooltip;
     this.item.accessibilityInformation = { label: look.accessibleLabel, role: 'button' };
     this.item.backgroundColor =
       look.background === 'none' ? undefined : new vscode.ThemeColor(`statusBarItem.${look.background}Background`);
     this.item.show();
   }
+}
+
+/** Names come from elsewhere: they are appended as text, never as Markdown. */
+function withHealing(text: string): vscode.MarkdownString {
+  const markdown = new vscode.MarkdownString('', true);
+  markdown.isTrusted = { enabledCommands: ['bowline.healAll'] satisfies CommandId[] };
+  for (const line of text.split('\n')) markdown.appendText(line).appendMarkdown('\n\n');
+  return markdown.appendMarkdown('[$(heart) Heal All](command:bowline.healAll)');
 }

@@ -1,4 +1,5 @@
 import type { FleetView, StatusText } from '../core/fleet/select.ts';
+import { namesToHeal } from './healProgress.ts';
 
 /** What the status bar shows; undefined: the item is hidden. */
 export interface StatusLook {
@@ -6,6 +7,8 @@ export interface StatusLook {
   readonly tooltip: string;
   readonly background: 'none' | 'warning' | 'error';
   readonly accessibleLabel: string;
+  /** Offered in the tooltip, too. */
+  readonly healing: 'offered' | 'no';
 }
 
 const icons: Readonly<Record<StatusText['severity'], string>> = {
@@ -27,20 +30,26 @@ export function statusLook(
   const isAway = view.connection.kind === 'away';
   if (view.agents.length === 0) {
     if (startProblem === undefined || !isAway) return undefined;
-    return look({ text: 'gateway down', detail: startProblem, severity: 'error' }, []);
+    return look({ text: 'gateway down', detail: startProblem, severity: 'error' }, [], 'no');
   }
   return look(
     view.status,
     [isAway ? startProblem : undefined, handsProblem].filter((line) => line !== undefined),
+    !isAway && namesToHeal(view).length > 0 ? 'offered' : 'no',
   );
 }
 
-function look({ text, detail, severity }: StatusText, more: readonly string[]): StatusLook {
+function look(
+  { text, detail, severity }: StatusText,
+  more: readonly string[],
+  healing: StatusLook['healing'],
+): StatusLook {
   const lines = [`Bowline: ${text}`, detail, ...more].filter((line) => line !== '');
   return {
     text: `${icons[severity]} ${text}`,
     tooltip: [...lines, 'Click for causes and actions.'].join('\n'),
     background: severity === 'warning' || severity === 'error' ? severity : 'none',
     accessibleLabel: lines.join(', '),
+    healing,
   };
 }

@@ -78,6 +78,7 @@ const actions: ReadonlyMap<string, Action> = new Map<string, Action>([
   ['fork', (name) => ({ kind: 'fork', name })],
   ['keep-trying', (name) => ({ kind: 'keep trying', name })],
   ['verify', (name) => ({ kind: 'verify', name })],
+  ['heal', (name) => ({ kind: 'heal', names: [name] })],
   ['reconnect', async (name, body) => ({ kind: 'reconnect', name, ...readAs(reconnectSchema, await body()) })],
   [
     'restart',

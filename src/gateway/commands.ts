@@ -8,6 +8,7 @@ import { type Agent, currentLaunch, enabledServers, type Launch, runningLaunch }
 import { activeAttempt } from '../core/healing/ladder.ts';
 import type { Command } from '../protocol/commands.ts';
 import { ConversationCommands } from './conversationCommands.ts';
+import { cancelHeal, heal } from './healCommands.ts';
 import type { Clock, FleetPort } from './ports.ts';
 import type { PromptCommands } from './promptCommands.ts';
 import type { Restarts } from './restarts.ts';
@@ -67,6 +68,10 @@ export class Commands {
         return;
       case 'reconnect':
         return this.reconnect(this.agent(command.name), command.server);
+      case 'heal':
+        return heal(this.options, this.agents(command.names));
+      case 'cancel heal':
+        return cancelHeal(this.options, this.agents(command.names));
       case 'configure':
         return this.options.fleet.reportDurably({
           at: this.now(),
@@ -182,6 +187,10 @@ export class Commands {
       name: agent.name,
       launch: { ...launch, cause },
     });
+  }
+
+  private agents(names: readonly string[] = Object.keys(this.options.fleet.state.agents)): readonly Agent[] {
+    return names.map((name) => this.agent(name));
   }
 
   private agent(name: string): Agent {

@@ -60,6 +60,10 @@ export const commandSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('verify'), name: nameSchema }),
   /** Types `/mcp reconnect` for the endpoint as soon as the agent is idle. Errors: not-running. */
   z.object({ kind: z.literal('reconnect'), name: nameSchema, server: z.string().check(z.maxLength(100)) }),
+  /** Begins healing anew, whatever the policy, for these agents or for all, where they lost their tools. */
+  z.object({ kind: z.literal('heal'), names: optional(z.array(nameSchema).check(z.maxLength(1_000))) }),
+  /** Ends what `heal` began; a restart that is under way goes on. */
+  z.object({ kind: z.literal('cancel heal'), names: z.array(nameSchema).check(z.maxLength(1_000)) }),
   z.object({ kind: z.literal('configure'), settings: settingsSchema }),
 ]);
 

@@ -16,16 +16,17 @@ export interface HostToWebviewMessage {
 
 /**
  * What the page sends. `ready`: its listener is there and it wants the present, also after it was loaded anew.
- * `command`: a button was pressed; `reconnect` names agent and server, `attach`, `verify` and `restart` the agent,
- * `showLog` nothing.
+ * `command`: a button was pressed; `reconnect` names agent and server, `attach`, `verify` and `restart` the agent, `heal`
+ * the agents, `showLog` nothing.
  */
 export const webviewMessageSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('ready') }),
   z.object({
     kind: z.literal('command'),
-    command: z.enum(['attach', 'verify', 'reconnect', 'restart', 'showLog']),
+    command: z.enum(['attach', 'verify', 'reconnect', 'heal', 'restart', 'showLog']),
     agent: optional(z.string().check(z.maxLength(100))),
     server: optional(z.string().check(z.maxLength(100))),
+    agents: optional(z.array(z.string().check(z.maxLength(100))).check(z.maxLength(1_000))),
   }),
 ]);
 

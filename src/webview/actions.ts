@@ -21,6 +21,7 @@ const icons = {
   attach: 'terminal',
   verify: 'pulse',
   reconnect: 'plug',
+  heal: 'heart',
   restart: 'debug-restart',
   showLog: 'output',
 } as const;
@@ -64,12 +65,7 @@ export function endpointAction(
 }
 
 /** What can be done about a blackout: for all its agents at once, told in the label. */
-export function blackoutActions(
-  blackout: Blackout,
-  rows: readonly AgentRow[],
-  connection: Connection['kind'],
-): readonly Action[] {
-  const { agents, cause } = blackout;
+export function blackoutActions({ agents, cause }: Blackout, connection: Connection['kind']): readonly Action[] {
   const forWhom = agents.length === 1 ? (agents[0] ?? '') : `all ${agents.length} agents`;
   const count = agents.length === 1 ? '' : ` (${agents.length})`;
   const actions: Action[] = [];
@@ -78,12 +74,12 @@ export function blackoutActions(
   }
   if (causeText(cause).mend === 'reconnect') {
     actions.push({
-      command: 'reconnect',
-      label: `Reconnect MCP${count}`,
-      description: `Reconnect MCP of ${forWhom}`,
-      icon: icons.reconnect,
-      messages: lostEndpoints(blackout, rows).map(({ agent, server }) => reconnectMessage(agent, server)),
-      ...refusalOf('reconnect', connection),
+      command: 'heal',
+      label: agents.length === 1 ? 'Heal Now' : `Heal All${count}`,
+      description: `Heal ${forWhom}`,
+      icon: icons.heal,
+      messages: [{ kind: 'command', command: 'heal', agents: [...agents] }],
+      ...refusalOf('heal', connection),
     });
   }
   actions.push(forAgents('restart', `Restart${count}`, `Restart ${forWhom}`, agents, connection));
@@ -98,17 +94,6 @@ export const showLogAction: Action = {
   icon: icons.showLog,
   messages: [{ kind: 'command', command: 'showLog' }],
 };
-
-/** Endpoints that are dark by this cause. While the gateway is away a view does not tell them apart: then all of the agent's. */
-function lostEndpoints(blackout: Blackout, rows: readonly AgentRow[]): readonly { agent: string; server: string }[] {
-  return rows
-    .filter(({ name }) => blackout.agents.includes(name))
-    .flatMap(({ name, endpoints }) => {
-      const dark = endpoints.filter(({ state, cause }) => state === 'unbound' && cause === blackout.what);
-      const chosen = dark.length > 0 ? dark : endpoints.filter(({ state }) => state === 'gateway down');
-      return chosen.map(({ server }) => ({ agent: name, server }));
-    });
-}
 
 function forAgents(
   command: 'attach' | 'verify' | 'restart',
@@ -147,10 +132,10 @@ function hasProcess({ life, endpoints }: AgentRow): boolean {
     case 'stopping':
       return true;
     case 'blocked':
+    case 'dead':
       return endpoints.some(({ state }) => state !== 'off');
     case 'stopped':
     case 'sleeping':
-    case 'dead':
       return false;
   }
 }

@@ -103,8 +103,8 @@ export class BindingHealthPage extends LitElement {
       ${agents.length === 0 ? nothing : html`${summary(view)} ${awayBanner(connection, this.clock, this.post)}`}
       ${repeat(
         view.blackouts,
-        ({ cause }) => cause,
-        (blackout) => blackoutWarning(blackout, agents, connection.kind, this.post),
+        ({ outage }) => outage,
+        (blackout) => blackoutWarning(blackout, connection.kind, this.post),
       )}
       ${agents.length === 0 ? emptyState() : this.agentSection(view)}
       ${

@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit';
-import type { AgentRow, Blackout, Connection, FleetView } from '../core/fleet/select.ts';
+import type { Blackout, Connection, FleetView } from '../core/fleet/select.ts';
 import type { TimelineEntry } from '../core/fleet/state.ts';
 import { blackoutActions, showLogAction } from './actions.ts';
 import { actionButton, type Post } from './actionButton.ts';
@@ -46,15 +46,10 @@ export function awayBanner(connection: Connection, clock: PageClock, post: Post)
 }
 
 /** One warning: agents that lost their tools by one cause. */
-export function blackoutWarning(
-  blackout: Blackout,
-  rows: readonly AgentRow[],
-  connection: Connection['kind'],
-  post: Post,
-): TemplateResult {
+export function blackoutWarning(blackout: Blackout, connection: Connection['kind'], post: Post): TemplateResult {
   const { agents, what, nextStep } = blackout;
   const title = agents.length === 1 ? '1 agent lost its tools' : `${agents.length} agents lost their tools`;
-  const id = `blackout-${blackout.cause.replaceAll(' ', '-')}`;
+  const id = `blackout-${blackout.outage.replaceAll(' ', '-')}`;
   return html`<section class="box error" aria-labelledby=${id}>
     <span class="codicon codicon-error tone-error" aria-hidden="true"></span>
     <div class="box-text">
@@ -63,7 +58,7 @@ export function blackoutWarning(
       <p>${what}</p>
       <p class="next">Next: ${nextStep}</p>
       <p class="buttons">
-        ${blackoutActions(blackout, rows, connection).map((action, index) =>
+        ${blackoutActions(blackout, connection).map((action, index) =>
           actionButton(action, index === 0 ? 'primary' : 'secondary', post),
         )}
       </p>

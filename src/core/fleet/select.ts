@@ -2,6 +2,7 @@ import { causeText } from '../binding/causes.ts';
 import { bindingHealth, type Health, type UnboundCause } from '../binding/health.ts';
 import { bindingTimes } from '../binding/times.ts';
 import { dialsAgainWhenCalled } from '../claude/version.ts';
+import { outageOf } from '../healing/outage.ts';
 import { lifeOf, type ShownLife } from './lifeOf.ts';
 import {
   type ActivityKind,
@@ -64,10 +65,15 @@ export interface StatusText {
 }
 
 export interface Blackout {
+  /** The outage that it came by: its agents are one warning, whatever each of them shows. */
+  readonly outage: string;
+  /** What the first of its agents shows. */
   readonly cause: UnboundCause;
   readonly what: string;
   readonly nextStep: string;
   readonly agents: readonly string[];
+  /** Those of them that Bowline does not heal any further by itself. */
+  readonly needPerson: readonly string[];
 }
 
 /** A gateway that is away for longer is an error, not a hiccup. */
@@ -89,7 +95,13 @@ export function select(state: FleetState, connection: Connection, now: number): 
 
 interface SeenAgent {
   readonly row: AgentRow;
-  readonly unbound: readonly UnboundCause[];
+  readonly lost: readonly LostEndpoint[];
+}
+
+interface LostEndpoint {
+  readonly cause: UnboundCause;
+  readonly outage: string;
+  readonly healing: 'goes on' | 'has ended';
 }
 
 function seeAgent(state: FleetState, agent: Agent, connection: Connection, now: number): SeenAgent {
@@ -102,9 +114,13 @@ function seeAgent(state: FleetState, agent: Agent, connection: Connection, now: 
     agent,
     healths.map(({ health }) => health),
   );
-  const unbound = healths.flatMap(({ server, health }) => {
-    if (health.state === 'unbound') return [health.cause];
-    return lostByAbsence(agent, server, health, connection, now) ? (['gateway was away'] as const) : [];
+  const lost = healths.flatMap(({ server, health }): readonly LostEndpoint[] => {
+    const isLost = lostByAbsence(agent, server, health, connection, now);
+    if (health.state !== 'unbound' && !isLost) return [];
+    const cause = health.state === 'unbound' ? health.cause : 'gateway was away';
+    const incident = agent.incidents[server];
+    const outage = incident?.outage ?? outageOf(state, agent, server, cause);
+    return [{ cause, outage, healing: incident?.end === undefined ? 'goes on' : 'has ended' }];
   });
   return {
     row: {
@@ -118,7 +134,7 @@ function seeAgent(state: FleetState, agent: Agent, connection: Connection, now: 
       endpoints,
       worst: worstOf(endpoints),
     },
-    unbound,
+    lost,
   };
 }
 
@@ -195,14 +211,17 @@ function worstOf(endpoints: readonly EndpointRow[]): EndpointState {
 }
 
 function groupBlackouts(seen: readonly SeenAgent[]): readonly Blackout[] {
-  const groups = new Map<UnboundCause, string[]>();
-  for (const { row, unbound } of seen) {
-    for (const cause of new Set(unbound)) groups.set(cause, [...(groups.get(cause) ?? []), row.name]);
+  const outages = new Map<string, Omit<Blackout, 'outage'>>();
+  for (const { row, lost } of seen) {
+    for (const { outage, cause, healing } of lost) {
+      const { what, nextStep } = causeText(cause);
+      const group = outages.get(outage) ?? { cause, what, nextStep, agents: [], needPerson: [] };
+      const add = (names: readonly string[]): readonly string[] => [...new Set([...names, row.name])];
+      const needPerson = healing === 'has ended' ? add(group.needPerson) : group.needPerson;
+      outages.set(outage, { ...group, agents: add(group.agents), needPerson });
+    }
   }
-  return [...groups].map(([cause, agents]) => {
-    const { what, nextStep } = causeText(cause);
-    return { cause, what, nextStep, agents };
-  });
+  return [...outages].map(([outage, group]) => ({ outage, ...group }));
 }
 
 function statusText(

@@ -1,4 +1,5 @@
 import type { AgentRow, FleetView } from '../../core/fleet/select.ts';
+import { namesToHeal } from '../healProgress.ts';
 import { settingNamedIn } from '../namedSetting.ts';
 import type { CommandId } from './commandIds.ts';
 
@@ -42,6 +43,7 @@ export function causeLines(view: FleetView, startProblem: string | undefined): r
     ...(causes.length === 0 ? [nothing] : causes),
     { kind: 'heading', label: 'Actions' },
     ...(isAway ? [{ ...tryAgain, detail: '' }] : []),
+    ...(isAway ? [] : healing(view)),
     ...(isAway ? [] : troubled.flatMap(reconnects)),
     ...troubled.flatMap((row) => agentActions(row)),
     {
@@ -62,6 +64,13 @@ const tryAgain = {
 function isTroubled({ life, worst }: AgentRow): boolean {
   if (life === 'blocked' || life === 'dead') return true;
   return worst !== 'bound' && worst !== 'off';
+}
+
+function healing(view: FleetView): readonly CauseLine[] {
+  const names = namesToHeal(view);
+  if (names.length === 0) return [];
+  const label = names.length === 1 ? `$(heart) Heal ${names[0] ?? ''} Now` : `$(heart) Heal All (${names.length})`;
+  return [{ kind: 'action', label, detail: '', action: { kind: 'command', command: 'bowline.healAll' } }];
 }
 
 function reconnects(row: AgentRow): readonly CauseLine[] {
@@ -97,11 +106,11 @@ function agentActions({ name, life, detail, worst, poison }: AgentRow): readonly
     setting === undefined
       ? []
       : [{ kind: 'action', label: `$(gear) Open ${setting}`, detail: '', action: { kind: 'open setting', setting } }];
-  if (life === 'dead' || (life === 'blocked' && worst === 'off')) {
+  if ((life === 'dead' || life === 'blocked') && worst === 'off') {
     return [action('$(play) Resume', 'bowline.start'), ...settings];
   }
   return [
-    action('$(terminal) Attach', 'bowline.attach', life === 'blocked' ? detail : ''),
+    action('$(terminal) Attach', 'bowline.attach', life === 'blocked' || life === 'dead' ? detail : ''),
     ...settings,
     action('$(debug-restart) Restart', 'bowline.restart'),
     action('$(pulse) Verify Binding of', 'bowline.verifyBinding'),

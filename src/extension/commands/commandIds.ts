@@ -14,6 +14,8 @@ export const commandIds = [
   'bowline.remove',
   'bowline.verifyBinding',
   'bowline.reconnectMcp',
+  'bowline.healNow',
+  'bowline.healAll',
   'bowline.showCauses',
   'bowline.showLog',
 ] as const;

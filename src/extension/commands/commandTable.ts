@@ -5,6 +5,7 @@ import { reconnectMcp, verifyBinding } from './binding.ts';
 import type { CommandContext, CommandHandler } from './commandContext.ts';
 import { type CommandId, commandIds } from './commandIds.ts';
 import { forkConversation, keepTrying } from './conversations.ts';
+import { healAll, healNow } from './heal.ts';
 import { showError } from './interaction.ts';
 import { remove, start, stop } from './lifecycle.ts';
 import { newAgent } from './newAgent.ts';
@@ -28,6 +29,8 @@ const handlers: Readonly<Record<CommandId, CommandHandler>> = {
   'bowline.remove': remove,
   'bowline.verifyBinding': verifyBinding,
   'bowline.reconnectMcp': reconnectMcp,
+  'bowline.healNow': healNow,
+  'bowline.healAll': healAll,
   'bowline.showCauses': showCauses,
   'bowline.showLog': showLog,
 };

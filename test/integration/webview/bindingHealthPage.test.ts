@@ -109,7 +109,7 @@ describe('Binding Health page in Chromium', function () {
         `  - paragraph: ${what}`,
         `  - paragraph: "Next: ${nextStep}"`,
         '  - paragraph:',
-        '    - button "Reconnect MCP of all 2 agents": Reconnect MCP (2)',
+        '    - button "Heal all 2 agents": Heal All (2)',
         '    - button "Restart all 2 agents": Restart (2)',
         '- region "Agents":',
         '  - heading "Agents" [level=2]',
@@ -154,7 +154,7 @@ describe('Binding Health page in Chromium', function () {
       'Restart bo',
       'Attach to bo',
       'Reconnect bowline-self of bo',
-      'Reconnect MCP of all 2 agents',
+      'Heal all 2 agents',
       'Restart all 2 agents',
     ]) {
       await page.getByRole('button', { name, exact: true }).click();
@@ -171,10 +171,7 @@ describe('Binding Health page in Chromium', function () {
       'Restart bo': [command('restart', 'bo')],
       'Attach to bo': [command('attach', 'bo')],
       'Reconnect bowline-self of bo': [command('reconnect', 'bo', 'bowline-self')],
-      'Reconnect MCP of all 2 agents': [
-        command('reconnect', 'ada', 'bowline-self'),
-        command('reconnect', 'bo', 'bowline-self'),
-      ],
+      'Heal all 2 agents': [{ kind: 'command', command: 'heal', agents: ['ada', 'bo'] }],
       'Restart all 2 agents': [command('restart', 'ada'), command('restart', 'bo')],
     });
   });
@@ -227,7 +224,7 @@ describe('Binding Health page in Chromium', function () {
       { walked, entered, below, spaced: await takeCommands(), first, back },
       {
         walked: [
-          `Reconnect MCP of all 2 agents, ${seen}`,
+          `Heal all 2 agents, ${seen}`,
           `Restart all 2 agents, ${seen}`,
           `Verify binding of ada, ${seen}`,
           `Restart ada, ${seen}`,
@@ -246,7 +243,7 @@ describe('Binding Health page in Chromium', function () {
 
   it("keeps the keyboard's place when the focused button goes with its warning", async () => {
     const { page, show } = await open(dark);
-    await page.getByRole('button', { name: 'Reconnect MCP of all 2 agents' }).focus();
+    await page.getByRole('button', { name: 'Heal all 2 agents' }).focus();
     await show(well, noon);
     const focused = await page.evaluate(() => document.activeElement?.textContent.trim());
     await page.keyboard.press('Tab');

@@ -66,7 +66,7 @@ describe('the client of the gateway', () => {
     const { now } = story;
     story.tell({ kind: 'hands changed', holder: 'window-1' });
     gateway.send({ kind: 'event', sequence: 8, event: { at: now, kind: 'hands changed', holder: 'window-1' } });
-    await waitFor('the event', () => client.state.hands !== undefined);
+    await waitFor('the event', () => client.state.hands?.holder === 'window-1');
     deepStrictEqual(
       [client.state, gateway.received, gateway.tokens],
       [
@@ -86,7 +86,7 @@ describe('the client of the gateway', () => {
     gateway.state = { ...gateway.state, hands: { holder: 'window-2', since: 1 } };
     gateway.send({ kind: 'event', sequence: 10, event: { at: 1, kind: 'host resumed', name: 7 } as never });
     gateway.send({ kind: 'event', sequence: 10, event: { at: 1, kind: 'of a later version' } as never });
-    await waitFor('the second snapshot', () => client.state.hands !== undefined);
+    await waitFor('the second snapshot', () => client.state.hands?.holder === 'window-2');
     deepStrictEqual([gateway.kinds(), client.connection], [['hello', 'resync', 'resync'], { kind: 'connected' }]);
   });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { AgentRow } from '../../../src/core/fleet/select.ts';
-import { type Action, agentActions, blackoutActions, endpointAction } from '../../../src/webview/actions.ts';
+import { agentActions, blackoutActions, endpointAction } from '../../../src/webview/actions.ts';
 import { agent, blackout, endpoint, unbound } from './fleetViews.ts';
 
 const off = [endpoint({ state: 'off' })];
@@ -8,11 +8,6 @@ const off = [endpoint({ state: 'off' })];
 function descriptions(row: AgentRow): readonly string[] {
   const endpoints = row.endpoints.map((one) => endpointAction(row, one, 'connected'));
   return [...agentActions(row, 'connected'), ...endpoints].flatMap((action) => action?.description ?? []);
-}
-
-/** One line for each message that a button sends. */
-function sent({ messages }: Action): readonly string[] {
-  return messages.map(({ command, agent: name, server }) => [command, name, server].filter(Boolean).join(' '));
 }
 
 describe('actions of an agent', () => {
@@ -24,6 +19,7 @@ describe('actions of an agent', () => {
       stopping: agent('ada', { life: 'stopping' }),
       stopped: agent('ada', { life: 'stopped', endpoints: off }),
       dead: agent('ada', { life: 'dead', endpoints: off }),
+      'dead with a process': agent('ada', { life: 'dead', endpoints: [unbound('client gave up')] }),
       'blocked without process': agent('ada', { life: 'blocked', endpoints: off }),
       'blocked at a dialog': agent('ada', { life: 'blocked', endpoints: [endpoint({ state: 'pending' })] }),
     };
@@ -36,6 +32,7 @@ describe('actions of an agent', () => {
       stopping: ['Attach to ada', reconnect],
       stopped: ['Start ada'],
       dead: ['Restart ada'],
+      'dead with a process': [...running, reconnect],
       'blocked without process': ['Restart ada'],
       'blocked at a dialog': running,
     });
@@ -51,37 +48,32 @@ describe('actions of an agent', () => {
 });
 
 describe('actions of a blackout', () => {
-  it('act on exactly the endpoints and agents that are dark by its cause', () => {
-    const rows = [
-      agent('ada', { endpoints: [unbound('gateway was away'), endpoint({ server: 'other' })] }),
-      agent('bo', { endpoints: [unbound('gateway was away'), { ...unbound('client gave up'), server: 'other' }] }),
-      agent('cy'),
-    ];
-    const actions = blackoutActions(blackout('gateway was away', ['ada', 'bo']), rows, 'connected');
+  it('heal all its agents by one request, and restart each', () => {
+    const actions = blackoutActions(blackout('gateway was away', ['ada', 'bo']), 'connected');
     assert.deepStrictEqual(
-      actions.map((action) => [action.label, action.description, ...sent(action)]),
+      actions.map(({ label, description, messages }) => [label, description, ...messages]),
       [
+        ['Heal All (2)', 'Heal all 2 agents', { kind: 'command', command: 'heal', agents: ['ada', 'bo'] }],
         [
-          'Reconnect MCP (2)',
-          'Reconnect MCP of all 2 agents',
-          'reconnect ada bowline-self',
-          'reconnect bo bowline-self',
+          'Restart (2)',
+          'Restart all 2 agents',
+          { kind: 'command', command: 'restart', agent: 'ada' },
+          { kind: 'command', command: 'restart', agent: 'bo' },
         ],
-        ['Restart (2)', 'Restart all 2 agents', 'restart ada', 'restart bo'],
       ],
     );
   });
 
-  it('follow the cause: no reconnect where only a new configuration helps, attach where a dialog waits', () => {
+  it('follow the cause: no healing where only a new configuration helps, attach where a dialog waits', () => {
     const labels = (['key wrong', 'trust dialog', 'never connected'] as const).map((cause) =>
-      blackoutActions(blackout(cause, ['ada']), [agent('ada', { endpoints: [unbound(cause)] })], 'connected').map(
+      blackoutActions(blackout(cause, ['ada']), 'connected').map(
         ({ label, description }) => `${label}: ${description}`,
       ),
     );
     assert.deepStrictEqual(labels, [
       ['Restart: Restart ada'],
       ['Attach: Attach to ada'],
-      ['Reconnect MCP: Reconnect MCP of ada', 'Restart: Restart ada'],
+      ['Heal Now: Heal ada', 'Restart: Restart ada'],
     ]);
   });
 });

@@ -40,7 +40,7 @@ export function agent(name: string, changed: Partial<AgentRow> = {}): AgentRow {
 
 export function blackout(cause: UnboundCause, agents: readonly string[]): Blackout {
   const { what, nextStep } = causeText(cause);
-  return { cause, what, nextStep, agents };
+  return { outage: cause, cause, what, nextStep, agents, needPerson: [] };
 }
 
 export function fleet(agents: readonly AgentRow[], changed: Partial<FleetView> = {}): FleetView {

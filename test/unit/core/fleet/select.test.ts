@@ -1,11 +1,18 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import { type Connection, type FleetView, select } from '../../../../src/core/fleet/select.ts';
+import { type Blackout, type Connection, type FleetView, select } from '../../../../src/core/fleet/select.ts';
+import type { HealingPolicy } from '../../../../src/core/fleet/state.ts';
 import { FleetStory } from '../../../harness/fleetStory.ts';
 
 const connected: Connection = { kind: 'connected' };
 
 function status(view: FleetView): string {
   return `${view.status.severity}: ${view.status.text}`;
+}
+
+const fault = { cause: 'key wrong', name: 'ada', server: 'bowline-self', detail: 'wrong key' } as const;
+
+function told({ outage, agents, needPerson }: Blackout): string {
+  return `${outage.replace(/ \d+$/, '')}: ${agents.join(', ')} need ${needPerson.join(', ')}`;
 }
 
 /** Two bound agents. */
@@ -40,6 +47,30 @@ describe('what a person sees', () => {
     deepStrictEqual(
       [status(view), view.blackouts.map(({ cause, agents }) => [cause, agents])],
       ['error: 2 lost tools: ada, bo', [['gateway was away', ['ada', 'bo']]]],
+    );
+  });
+
+  it('makes one warning of one outage, one each of two, and tells who needs a person', () => {
+    const afterSleep = (healing: HealingPolicy): readonly string[] => {
+      const story = fleet();
+      story.tell({ kind: 'settings changed', settings: { ...story.state.settings, healing } });
+      // One answers no probe after the sleep, the other one drops its stream.
+      story.tell({ kind: 'host resumed' }).dropStream('bo').probe('failed');
+      story.probe('failed');
+      story.wait(14_000).settle();
+      return select(story.state, connected, story.now).blackouts.map(told);
+    };
+    const twice = fleet()
+      .dropStream('bo')
+      .tell({ kind: 'identity fault', ...fault });
+    twice.wait(14_000).settle();
+    deepStrictEqual(
+      [afterSleep('auto'), afterSleep('ask'), select(twice.state, connected, twice.now).blackouts.map(told)],
+      [
+        [`host slept: ada, bo need `],
+        [`host slept: ada, bo need ada, bo`],
+        ['key wrong: ada need ada', 'client gave up: bo need '],
+      ],
     );
   });
 

@@ -27,6 +27,7 @@ describe('causes and actions behind the status bar', () => {
       'Causes',
       `ada, bo: ${shown.blackouts[0]?.what ?? ''}`,
       'Actions',
+      'Heal All (2)',
       'Reconnect MCP bowline-self for ada',
       'Reconnect MCP bowline-self for bo',
       'Attach ada',
