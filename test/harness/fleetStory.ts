@@ -110,6 +110,7 @@ export class FleetStory {
     const story = new FleetStory().create().request().launched();
     story.wait(1_000).hook({ event: 'SessionStart', source: 'startup' }).connect('ada', version);
     story.probe();
+    story.settle();
     return story;
   }
 

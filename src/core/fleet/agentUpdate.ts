@@ -8,9 +8,14 @@ export interface Reduction {
 
 const timelineKept = 400;
 
+/** The agent of that name; undefined also for a word that every object answers to. */
+export function agentOf(state: FleetState, name: string): Agent | undefined {
+  return Object.hasOwn(state.agents, name) ? state.agents[name] : undefined;
+}
+
 /** Applies a reducer to one agent. An unknown name or an unchanged agent returns the same state. */
 export function updateAgent(state: FleetState, name: string, change: (agent: Agent) => Reduction): FleetState {
-  const agent = state.agents[name];
+  const agent = agentOf(state, name);
   if (agent === undefined) return state;
   const { agent: next, timeline = [] } = change(agent);
   if (next === agent) return state;

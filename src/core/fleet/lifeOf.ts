@@ -56,7 +56,7 @@ export function lifeOf(
   if (healths.some((health) => health.state === 'unbound')) {
     return { life: 'healing', detail: agent.activity.kind === 'idle' ? '' : 'waits until it is idle' };
   }
-  if (life.running.confirmedAt === undefined || healths.some((health) => health.state === 'pending')) {
+  if (life.running.verifiedAt === undefined || healths.some((health) => health.state === 'pending')) {
     return { life: 'verifying', detail: '' };
   }
   return { life: 'ready', detail: '' };

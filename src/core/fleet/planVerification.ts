@@ -50,7 +50,7 @@ function verification(
     const detail = `Claude began conversation ${told} in place of ${expected}, and was ended for that.`;
     return { decisions: [{ ...subject, kind: 'resume failed', detail: withNextStep(detail, 'resume failed') }] };
   }
-  if (unverified !== undefined || dialog !== undefined) return nothing;
+  if (unverified !== undefined || (dialog !== undefined && dialog !== 'permission')) return nothing;
   const until = startedAt + bindingTimes.graceAfterProcessStart;
   if (now < until) return { decisions: [], wakeAt: until };
   const seconds = bindingTimes.graceAfterProcessStart / 1000;

@@ -1,4 +1,4 @@
-import { updateAgent } from './agentUpdate.ts';
+import { agentOf, updateAgent } from './agentUpdate.ts';
 import { withoutFuture } from './clockSetBack.ts';
 import type { FleetEvent } from './events.ts';
 import { reduceAlarms } from './reduceAlarms.ts';
@@ -165,7 +165,7 @@ function withNotice(state: FleetState, notice: Notice): FleetState {
 
 /** Only an agent without a process can be removed; a running one is stopped first (`stop requested`, then `remove`). */
 function removeAgent(state: FleetState, name: string): FleetState {
-  const agent = state.agents[name];
+  const agent = agentOf(state, name);
   if (agent === undefined) return state;
   if (agent.life.kind === 'running' || agent.life.kind === 'stopping' || agent.life.kind === 'launching') return state;
   const { [name]: _removed, ...agents } = state.agents;
@@ -189,9 +189,10 @@ function doubtAll(state: FleetState, at: number): FleetState {
 /** A fault that names an agent unbinds that endpoint at once; one that names nobody is shown for the fleet. */
 function identityFault(state: FleetState, event: Extract<FleetEvent, { kind: 'identity fault' }>): FleetState {
   const epoch = state.epoch?.id;
-  if (event.name !== undefined && event.server !== undefined && state.agents[event.name] !== undefined && epoch) {
+  const agent = event.name === undefined ? undefined : agentOf(state, event.name);
+  if (agent !== undefined && event.server !== undefined && epoch !== undefined) {
     const server = event.server;
-    return updateAgent(state, event.name, (agent) =>
+    return updateAgent(state, agent.name, () =>
       reduceBinding(agent, { ...event, name: agent.name, server }, epoch),
     );
   }

@@ -32,7 +32,7 @@ export function reduceHealing(agent: Agent, event: HealingEvent): Reduction {
         ...line(event.outcome === 'bound' ? 'bound again' : 'healing is over: there is nothing to bind'),
       };
     case 'incident ended':
-      if (incident === undefined || incident.end !== undefined) return { agent };
+      if (incident === undefined || incident.end?.reason === event.end.reason) return { agent };
       return { agent: put({ ...incident, end: { ...event.end, at: event.at } }), ...line(event.end.detail) };
     case 'incident reopened':
       if (incident === undefined) return { agent };

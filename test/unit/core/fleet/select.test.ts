@@ -20,6 +20,7 @@ function fleet(version = '2.1.332'): FleetStory {
   const story = FleetStory.bound(version).create('bo').request('bo').launched('bo');
   story.hook({ event: 'SessionStart', sessionId: 'session-2' }, 'bo').connect('bo', version);
   story.probe('answered', 'bo');
+  story.settle();
   story.tell({ kind: 'hands changed', holder: 'window-1' });
   return story;
 }

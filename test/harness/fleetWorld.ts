@@ -1,0 +1,339 @@
+import { causeText } from '../../src/core/binding/causes.ts';
+import { bindingHealth, type Health } from '../../src/core/binding/health.ts';
+import type { Effect } from '../../src/core/fleet/effects.ts';
+import { agentOf } from '../../src/core/fleet/agentUpdate.ts';
+import type { FleetEvent, ProcessExit } from '../../src/core/fleet/events.ts';
+import { lifeOf } from '../../src/core/fleet/lifeOf.ts';
+import { plan as planFleet, type Plan } from '../../src/core/fleet/plan.ts';
+import { reduce as reduceFleet } from '../../src/core/fleet/reduce.ts';
+import {
+  type Agent,
+  emptyFleet,
+  enabledServers,
+  type FleetState,
+  type Incident,
+  knownLaunchIds,
+  type Launch,
+  liveLaunchIds,
+} from '../../src/core/fleet/state.ts';
+import { saveTool } from '../../src/core/guard/saveTool.ts';
+import { judgeRestart } from '../../src/core/guard/verdict.ts';
+import { healingTimes } from '../../src/core/healing/ladder.ts';
+
+/** `Omit` that keeps the variants of a union apart. */
+export type Fact = FleetEvent extends infer Variant
+  ? Variant extends FleetEvent
+    ? Omit<Variant, 'at'>
+    : never
+  : never;
+
+/** What a simulated process does by itself. */
+export interface Temper {
+  /** Whether it tells its SessionStart. */
+  readonly speech: 'tells' | 'silent';
+  /** `shy`: connects only when told to reconnect. */
+  readonly ears: 'connects' | 'shy' | 'deaf';
+}
+
+/** A process as tmux has it. A dead one stays as a pane until the hands take it away. */
+export interface SimulatedProcess {
+  readonly name: string;
+  readonly launchId: string;
+  readonly temper: Temper;
+  alive: boolean;
+  exit: ProcessExit;
+  session: string;
+  told: boolean;
+  connected: boolean;
+}
+
+/** The brain under test: a broken one shows that the rules below are watched. */
+export interface Brain {
+  readonly reduce: typeof reduceFleet;
+  readonly plan: typeof planFleet;
+}
+
+export const theBrain: Brain = { reduce: reduceFleet, plan: planFleet };
+
+const roundsAtMost = 50;
+const hour = 3600_000;
+
+/** A fleet, its processes and its clock. Every fact that goes in and every plan that comes out is checked against the rules. */
+export class FleetWorld {
+  state: FleetState = emptyFleet;
+  now = 1_000_000;
+  processes: SimulatedProcess[] = [];
+  tasks: readonly Effect[] = [];
+  wakeAt: number | undefined;
+  /** What happened, for the reader of a counterexample. */
+  private log: (string | { readonly event: FleetEvent; readonly now: number; readonly by: string })[] = [];
+  /** What was reported, to be reported again. */
+  reports: FleetEvent[] = [];
+  private seen = new Set<string>();
+  private readonly askedFresh = new Set<string>();
+  private readonly givenUp = new Set<string>();
+  private readonly healed: { readonly name: string; readonly at: number }[] = [];
+
+  constructor(private readonly brain: Brain) {
+    this.tell({ kind: 'epoch started', epoch: { id: 'epoch-1', startedAt: this.now, port: 'kept open' } });
+    this.tell({ kind: 'hands changed', holder: 'window-1' });
+  }
+
+  /** The same world in the same moment; what happens in one does not happen in the other. */
+  copy(): FleetWorld {
+    const world = new FleetWorld(this.brain);
+    world.state = this.state;
+    world.now = this.now;
+    world.processes = this.processes.map((process) => ({ ...process }));
+    world.tasks = this.tasks;
+    world.wakeAt = this.wakeAt;
+    world.log = [...this.log];
+    world.reports = [...this.reports];
+    world.seen = new Set(this.seen);
+    return world;
+  }
+
+  agent(name: string): Agent | undefined {
+    return agentOf(this.state, name);
+  }
+
+  healths(agent: Agent): readonly Health[] {
+    return enabledServers(agent).map((server) => bindingHealth(agent, server, this.state.epoch, this.now));
+  }
+
+  /** Folds a fact in, and then everything that the fleet decides because of it. */
+  tell(fact: Fact, at = this.now): void {
+    const event: FleetEvent = { ...fact, at };
+    this.reports.push(event);
+    this.fold(event, '');
+    this.settle();
+  }
+
+  /** A person asks for a launch without the conversation, and the guard let it through or was bypassed. */
+  allowFresh(launch: Launch): void {
+    this.askedFresh.add(launch.id);
+  }
+
+  wait(milliseconds: number): void {
+    this.now += milliseconds;
+    this.settle();
+  }
+
+  settle(): void {
+    for (let round = 0; round < roundsAtMost; round += 1) {
+      const before = this.state;
+      const plan = this.brain.plan(before, this.now);
+      for (const decision of plan.decisions) this.fold(decision, 'decides: ');
+      if (this.state === before) {
+        if (plan.decisions.length > 0) this.broken(`a decision changed nothing: ${plan.decisions[0]?.kind ?? ''}`);
+        this.take(plan);
+        return;
+      }
+    }
+    this.broken('the plan does not settle');
+  }
+
+  broken(rule: string): never {
+    const lines = this.log.map((entry) => (typeof entry === 'string' ? `         (${entry})` : briefly(entry)));
+    throw new Error([rule, ...lines].join('\n'));
+  }
+
+  /** For the reader of a counterexample. */
+  note(text: string): void {
+    this.log.push(text);
+  }
+
+  /** The rule that a launch, a resume by healing above all, must obey to be asked for. */
+  private requested(before: FleetState, name: string, launch: Launch): void {
+    const agent = before.agents[name];
+    if (agent === undefined) return;
+    if (this.seen.has(launch.id)) this.broken(`launch id used twice: ${launch.id}`);
+    this.seen.add(launch.id);
+    const { session } = agent;
+    if (launch.mode === 'resume') {
+      if (launch.expectedSessionId === undefined) this.broken('a resume without a conversation');
+    } else if (session?.prompted === true && !this.mayBeFresh(before, agent, launch)) {
+      this.broken(`${name} was started fresh without permission`);
+    }
+    if (launch.mode === 'fresh' && session !== undefined) this.givenUp.add(session.id);
+    if (launch.cause !== 'healing') return;
+    const causes = enabledServers(agent)
+      .map((server) => bindingHealth(agent, server, before.epoch, this.now))
+      .flatMap((health) => (health.state === 'unbound' ? [health.cause] : []));
+    if (agent.life.kind === 'running' && !causes.some((cause) => causeText(cause).mend === 'reconnect')) {
+      this.broken(`${name} was restarted by healing though nothing that a restart mends is unbound`);
+    }
+    const own = this.healed.filter((one) => one.name === name && this.now - one.at < hour);
+    if (own.length >= healingTimes.restartsPerHour) this.broken(`${name} was restarted by healing again and again`);
+    const latest = this.healed.findLast((one) => before.agents[one.name] !== undefined);
+    if (latest !== undefined && this.now < latest.at + healingTimes.restartEvery) {
+      this.broken('two restarts by healing come too close');
+    }
+    this.healed.push({ name, at: this.now });
+  }
+
+  private mayBeFresh(before: FleetState, agent: Agent, launch: Launch): boolean {
+    if (this.askedFresh.has(launch.id)) return true;
+    if (agent.session !== undefined && this.givenUp.has(agent.session.id)) return true;
+    if (launch.cause === 'person') {
+      const { saveRestart } = agent;
+      return saveRestart?.mode === 'fresh' && saveRestart.ended?.outcome === 'restarted';
+    }
+    const policy = agent.configuration.healing ?? before.settings.healing;
+    const self = bindingHealth(agent, 'bowline-self', before.epoch, this.now);
+    const verdict = judgeRestart(agent, 'fresh', saveTool(self.state), this.now);
+    return policy === 'auto' && verdict.allowed && verdict.downgraded === 'no';
+  }
+
+  private fold(event: FleetEvent, by: string): void {
+    const before = this.state;
+    this.log.push({ event, now: this.now, by });
+    this.state = this.brain.reduce(before, event);
+    if (this.state.agents === before.agents) return;
+    if (event.kind === 'launch requested' && liveIds(this.agent(event.name)).includes(event.launch.id)) {
+      this.requested(before, event.name, event.launch);
+    }
+    for (const name of new Set([...Object.keys(before.agents), ...Object.keys(this.state.agents)])) {
+      const [former, agent] = [before.agents[name], this.state.agents[name]];
+      if (former !== agent && former !== undefined) this.checkLaunches(former, agent);
+    }
+  }
+
+  /** Each launch is alive or has ended with one reason; none is forgotten, none lives again. */
+  private checkLaunches(former: Agent, agent: Agent | undefined): void {
+    if (agent === undefined) {
+      if (this.processes.some(({ name, alive }) => name === former.name && alive)) {
+        this.broken(`${former.name} was removed while its process lives`);
+      }
+      return;
+    }
+    if (former.life === agent.life && former.launches === agent.launches) return;
+    const ended = agent.launches.map(({ launch }) => launch.id);
+    const live = liveIds(agent);
+    if (new Set(ended).size < ended.length) this.broken(`a launch ended twice: ${ended.join()}`);
+    // The pane of an agent that ended is cleared before the agent is removed.
+    const isCleared = agent.life.kind === 'stopping' && agent.life.then === 'remove';
+    for (const id of live) if (ended.includes(id) && !isCleared) this.broken(`a launch is alive and has ended: ${id}`);
+    for (const id of liveIds(former)) {
+      if (!live.includes(id) && !ended.includes(id)) this.broken(`a launch ended without a reason: ${id}`);
+    }
+    for (const { launch } of former.launches.slice(-15)) {
+      if (!ended.includes(launch.id)) this.broken(`the end of a launch was forgotten: ${launch.id}`);
+    }
+  }
+
+  private take(plan: Plan): void {
+    this.tasks = plan.effects;
+    this.wakeAt = plan.wakeAt;
+    const ids = plan.effects.map(({ id }) => id);
+    if (new Set(ids).size < ids.length) this.broken(`one effect twice: ${ids.join()}`);
+    for (const agent of Object.values(this.state.agents)) {
+      const lives = plan.effects.filter(
+        ({ name, kind }) => name === agent.name && (kind === 'launch' || kind === 'end'),
+      );
+      if (lives.length > 1) this.broken(`${agent.name} is to be launched and ended at once`);
+      this.checkShown(agent, plan);
+    }
+  }
+
+  /** Every blackout is being healed, waits for a person with a sentence, or is over; `ready` means proven. */
+  private checkShown(agent: Agent, plan: Plan): void {
+    const healths = this.healths(agent);
+    const shown = lifeOf(agent, healths);
+    const waitsForPerson = shown.life === 'blocked' || shown.life === 'dead';
+    if (waitsForPerson && shown.detail.trim() === '') this.broken(`${agent.name} is ${shown.life} without a sentence`);
+    const isUnbound = healths.some(({ state }) => state === 'unbound');
+    if (shown.life === 'ready' && agent.life.kind === 'running' && agent.life.running.verifiedAt === undefined) {
+      this.broken(`${agent.name} is shown as ready and was never verified`);
+    }
+    if (!isUnbound) return;
+    const isKnown = enabledServers(agent).every((server, index) => {
+      return healths[index]?.state !== 'unbound' || agent.incidents[server] !== undefined;
+    });
+    if (!isKnown) this.broken(`${agent.name} is unbound without an incident`);
+    if (waitsForPerson) return;
+    if (shown.life !== 'healing') this.broken(`${agent.name} is unbound and shown as ${shown.life}`);
+    const goesOn =
+      Object.values(agent.incidents).some(isUnderWay) ||
+      plan.wakeAt !== undefined ||
+      this.state.hands === undefined ||
+      shown.detail !== '';
+    if (!goesOn) this.broken(`${agent.name} is unbound, and nothing is done about it`);
+  }
+
+  // The hands, as they work on tmux
+
+  /** Ends what the record knows of this agent, as the hands do before a launch and for an end. */
+  endProcesses(name: string): void {
+    const agent = this.agent(name);
+    const known = agent === undefined ? [] : knownLaunchIds(agent);
+    for (const process of this.processes) {
+      if (process.name === name && known.includes(process.launchId)) process.alive = false;
+    }
+    this.processes = this.processes.filter((process) => process.name !== name || process.alive);
+  }
+
+  startProcess(task: Extract<Effect, { kind: 'launch' }>, temper: Temper): void {
+    const { name, launch } = task;
+    this.processes.push({
+      name,
+      launchId: launch.id,
+      temper,
+      alive: true,
+      exit: { how: 'exited', status: 1, reading: 'other', detail: 'ended with status 1' },
+      session: launch.expectedSessionId ?? `session-of-${launch.id}`,
+      told: false,
+      connected: false,
+    });
+    const alive = this.processes.filter((process) => process.name === name && process.alive);
+    if (alive.length > 1) this.broken(`two processes for ${name}: ${alive.map(({ launchId }) => launchId).join()}`);
+    this.note(`a process of ${launch.id} starts: ${temper.speech}, ${temper.ears}`);
+  }
+
+  processOf(launchId: string): SimulatedProcess | undefined {
+    return this.processes.find((process) => process.launchId === launchId);
+  }
+
+  /** Whether these hands may still act: the task is wanted, and the hands are lent to somebody. */
+  isWanted(task: Effect): boolean {
+    return this.state.hands !== undefined && this.tasks.some(({ id }) => id === task.id);
+  }
+
+  /** What the observer tells of running agents whose process is gone. */
+  observe(): void {
+    if (this.state.hands === undefined) return;
+    for (const agent of Object.values(this.state.agents)) {
+      if (agent.life.kind !== 'running') continue;
+      const { id } = agent.life.running.launch;
+      const process = this.processOf(id);
+      if (process?.alive === true) continue;
+      const exit = process?.exit ?? { how: 'gone', reading: 'other', detail: 'its tmux pane was closed' };
+      this.tell({ kind: 'process ended', name: agent.name, launchId: id, exit });
+    }
+  }
+}
+
+/** Whether a rung was started and has not ended. */
+export function isUnderWay({ attempts }: Incident): boolean {
+  const last = attempts.at(-1);
+  return last !== undefined && last.endedAt === undefined;
+}
+
+function liveIds(agent: Agent | undefined): readonly string[] {
+  return agent === undefined ? [] : liveLaunchIds(agent);
+}
+
+function briefly({
+  event,
+  now,
+  by,
+}: {
+  readonly event: FleetEvent;
+  readonly now: number;
+  readonly by: string;
+}): string {
+  const { at, kind, ...rest } = event;
+  const text = JSON.stringify(rest);
+  const late = at === now ? '' : ` (of ${at - now} ms)`;
+  return `${String(now - 1_000_000).padStart(8)} ${by}${kind}${late} ${text.length > 240 ? `${text.slice(0, 240)}...` : text}`;
+}
