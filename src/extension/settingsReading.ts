@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import type { FleetSettings } from '../core/fleet/state.ts';
 
+const idleMinutesSchema = z.number().check(z.minimum(0), z.maximum(10_080));
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const healingSchema = z.enum(['auto', 'auto to resume', 'auto to reconnect', 'ask', 'off']);
 
@@ -30,6 +31,8 @@ export function readSettings(get: (name: string) => unknown): SettingsReading {
   const tmuxPath = readTmuxPath(get);
   const withoutWindow = z.boolean().safeParse(get('healWithoutWindow') ?? true);
   if (!withoutWindow.success) complaints.push('bowline.healWithoutWindow must be true or false; true is used.');
+  const idle = idleMinutesSchema.safeParse(get('idleTimeoutMinutes') ?? 0);
+  if (!idle.success) complaints.push('bowline.idleTimeoutMinutes must be a number from 0 to 10080; 0 (never) is used.');
   return {
     settings: {
       claudePath,
@@ -37,6 +40,7 @@ export function readSettings(get: (name: string) => unknown): SettingsReading {
       healing: healing.data ?? 'auto',
       ...(tmuxPath !== undefined && { tmuxPath }),
       ...(withoutWindow.data === false && { handsWithoutWindow: 'off' }),
+      ...(idle.data !== undefined && idle.data > 0 && { idleMinutes: idle.data }),
     },
     complaints,
   };
@@ -54,7 +58,7 @@ export function sameSettings(a: FleetSettings, b: FleetSettings): boolean {
 }
 
 function fingerprint(settings: FleetSettings): string {
-  const { claudePath, environment, healing, tmuxPath = '', handsWithoutWindow = 'on' } = settings;
+  const { claudePath, environment, healing, tmuxPath = '', handsWithoutWindow = 'on', idleMinutes = 0 } = settings;
   const variables = Object.entries(environment).sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([claudePath, tmuxPath, healing, handsWithoutWindow, variables]);
+  return JSON.stringify([claudePath, tmuxPath, healing, handsWithoutWindow, idleMinutes, variables]);
 }

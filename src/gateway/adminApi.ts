@@ -124,7 +124,7 @@ export class AdminApi {
   }
 
   private async route(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
-    const { fleet, clock } = this.options;
+    const { fleet } = this.options;
     const { method = 'GET' } = request;
     if (url.pathname === '/health') {
       if (method !== 'GET') refuseMethod(response, 'GET');
@@ -149,7 +149,14 @@ export class AdminApi {
         refuseMethod(response, 'POST');
         return;
       }
-      fleet.report({ at: clock(), kind: 'host resumed' });
+      await this.execute({ kind: 'host resumed' });
+      sendEmpty(response, 204);
+    } else if (url.pathname === '/stop-all') {
+      if (method !== 'POST') {
+        refuseMethod(response, 'POST');
+        return;
+      }
+      await this.execute({ kind: 'stop all' });
       sendEmpty(response, 204);
     } else if (url.pathname === '/takeover') {
       if (method !== 'POST') {

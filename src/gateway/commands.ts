@@ -4,7 +4,14 @@ import { BowlineError, messageOf } from '../base/errors.ts';
 import { resumeOrFresh } from '../core/fleet/launching.ts';
 import { readAgentName } from '../core/fleet/names.ts';
 import { poisonSentence } from '../core/fleet/poison.ts';
-import { type Agent, currentLaunch, enabledServers, type Launch, runningLaunch } from '../core/fleet/state.ts';
+import {
+  type Agent,
+  currentLaunch,
+  enabledServers,
+  type EndReason,
+  type Launch,
+  runningLaunch,
+} from '../core/fleet/state.ts';
 import { activeAttempt } from '../core/healing/ladder.ts';
 import type { Command } from '../protocol/commands.ts';
 import { ConversationCommands } from './conversationCommands.ts';
@@ -60,7 +67,10 @@ export class Commands {
       case 'keep trying':
         return this.conversations.keepTrying(this.agent(command.name), by);
       case 'stop':
-        return this.stop(this.agent(command.name));
+        return this.stop(this.agent(command.name), 'released');
+      case 'stop all':
+        await Promise.all(Object.values(this.options.fleet.state.agents).map((agent) => this.stop(agent, 'shutdown')));
+        return;
       case 'remove':
         return this.remove(this.agent(command.name));
       case 'verify':
@@ -78,6 +88,9 @@ export class Commands {
           kind: 'settings changed',
           settings: command.settings,
         });
+      case 'host resumed':
+        this.options.fleet.report({ at: this.now(), kind: 'host resumed' });
+        return;
     }
   }
 
@@ -128,13 +141,13 @@ export class Commands {
     }
   }
 
-  private async stop(agent: Agent): Promise<void> {
+  private async stop(agent: Agent, reason: EndReason): Promise<void> {
     if (currentLaunch(agent) === undefined && agent.life.kind !== 'sleeping') return;
     await this.options.fleet.reportDurably({
       at: this.now(),
       kind: 'stop requested',
       name: agent.name,
-      reason: 'released',
+      reason,
       // A removal that is under way is not taken back.
       then: agent.life.kind === 'stopping' ? agent.life.then : 'keep',
     });

@@ -53,7 +53,10 @@ export const commandSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('fork'), name: nameSchema }),
   /** Lifts the quarantine of the agent's conversation, and resumes it where nothing runs. Errors: bad-request. */
   z.object({ kind: z.literal('keep trying'), name: nameSchema }),
+  /** An agent that sleeps does not wake any more. */
   z.object({ kind: z.literal('stop'), name: nameSchema }),
+  /** Stops every agent. */
+  z.object({ kind: z.literal('stop all') }),
   /** Stops the agent if it runs, and forgets it. Its transcripts stay. */
   z.object({ kind: z.literal('remove'), name: nameSchema }),
   /** Probes every endpoint of the agent now. */
@@ -65,6 +68,8 @@ export const commandSchema = z.discriminatedUnion('kind', [
   /** Ends what `heal` began; a restart that is under way goes on. */
   z.object({ kind: z.literal('cancel heal'), names: z.array(nameSchema).check(z.maxLength(1_000)) }),
   z.object({ kind: z.literal('configure'), settings: settingsSchema }),
+  /** The machine slept, or is believed to have: every binding is proven again. */
+  z.object({ kind: z.literal('host resumed') }),
 ]);
 
 export type Command = z.infer<typeof commandSchema>;

@@ -7,7 +7,7 @@ import { type CommandId, commandIds } from './commandIds.ts';
 import { forkConversation, keepTrying } from './conversations.ts';
 import { healAll, healNow } from './heal.ts';
 import { showError } from './interaction.ts';
-import { remove, start, stop } from './lifecycle.ts';
+import { hostResumed, remove, start, stop, stopAll } from './lifecycle.ts';
 import { newAgent } from './newAgent.ts';
 import { forceFreshRestart, restart, restartBypassingGuard } from './restart.ts';
 import { sendPrompt, sendPromptDocument } from './sendPrompt.ts';
@@ -25,12 +25,14 @@ const handlers: Readonly<Record<CommandId, CommandHandler>> = {
   'bowline.forkConversation': forkConversation,
   'bowline.keepTrying': keepTrying,
   'bowline.stop': stop,
+  'bowline.stopAll': stopAll,
   'bowline.start': start,
   'bowline.remove': remove,
   'bowline.verifyBinding': verifyBinding,
   'bowline.reconnectMcp': reconnectMcp,
   'bowline.healNow': healNow,
   'bowline.healAll': healAll,
+  'bowline.hostResumed': hostResumed,
   'bowline.showCauses': showCauses,
   'bowline.showLog': showLog,
 };

@@ -2,7 +2,8 @@ import * as vscode from 'vscode';
 import type { AgentRow } from '../../core/fleet/select.ts';
 import { currentLaunch } from '../../core/fleet/state.ts';
 import type { CommandContext } from './commandContext.ts';
-import { awaitLaunch, chooseAgent, isAllowedToLaunch } from './interaction.ts';
+import { isStoppable, stillRunning } from '../stopProgress.ts';
+import { awaitLaunch, chooseAgent, connect, isAllowedToLaunch, untilSettled, withProgress } from './interaction.ts';
 
 /** Starts an agent that does not run; its conversation goes on where it has one. */
 export async function start(context: CommandContext, argument: unknown): Promise<void> {
@@ -26,6 +27,41 @@ export async function stop(context: CommandContext, argument: unknown): Promise<
     if (!(await confirm(`Stop ${row.name}?`, detail, 'Stop'))) return;
   }
   await context.client.request({ kind: 'stop', name: row.name });
+}
+
+/** Stops every agent, and shows how far that is. */
+export async function stopAll(context: CommandContext): Promise<void> {
+  const { presenter, client } = context;
+  await connect(context);
+  const names = Object.values(presenter.state.agents)
+    .filter(isStoppable)
+    .map(({ name }) => name);
+  if (names.length === 0) {
+    void vscode.window.showInformationMessage('No agent runs.');
+    return;
+  }
+  const inTurn = presenter.view.agents.filter(({ name, activity }) => {
+    return names.includes(name) && (activity === 'busy' || activity === 'waiting for permission');
+  });
+  const cutOff = inTurn.length === 0 ? '' : `The turns of ${inTurn.map(({ name }) => name).join(', ')} are cut off. `;
+  const detail = `${cutOff}Their conversations stay and can be resumed.`;
+  const count = names.length === 1 ? 'one agent' : `${names.length} agents`;
+  if (!(await confirm(`Stop ${count}?`, detail, 'Stop All'))) return;
+  const left = (): readonly string[] => stillRunning(presenter.state, names);
+  await withProgress(`Bowline: stopping ${count}`, async (signal, say) => {
+    await client.request({ kind: 'stop all' });
+    await untilSettled(context, signal, () => {
+      say(`${names.length - left().length} of ${names.length} ended`);
+      return left().length === 0;
+    });
+  });
+  const text = left().length === 0 ? `Stopped ${count}.` : `Still being stopped: ${left().join(', ')}.`;
+  void vscode.window.showInformationMessage(`${text} Resume brings each back with its conversation.`);
+}
+
+/** The machine slept, or the person believes so: every binding is proven again. */
+export async function hostResumed({ client }: CommandContext): Promise<void> {
+  await client.request({ kind: 'host resumed' });
 }
 
 /** Stops an agent and forgets it. */

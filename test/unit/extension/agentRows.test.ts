@@ -30,6 +30,9 @@ describe('rows of the Agents view', () => {
     const refused: Connection = { ...away, refusedSince: now - 14_000 };
     const gaveUp = FleetStory.bound().dropStream().wait(14_000);
     const stopped = new FleetStory().create();
+    const sleeping = FleetStory.bound().tell({ kind: 'stop requested', name: 'ada', reason: 'idle', then: 'keep' });
+    const exit = { how: 'gone', reading: 'other', detail: 'stopped' } as const;
+    sleeping.tell({ kind: 'process ended', name: 'ada', launchId: 'ada.1', exit });
     const missing = new FleetStory().create().request();
     missing.tell({
       kind: 'launch failed',
@@ -47,6 +50,7 @@ describe('rows of the Agents view', () => {
         looks(FleetStory.bound(), away),
         looks(FleetStory.bound(), refused),
         looks(stopped),
+        looks(sleeping),
         looks(missing),
       ],
       [
@@ -57,6 +61,7 @@ describe('rows of the Agents view', () => {
         ['ready, idle, gateway down · ada', 'debug-disconnect', 'warningForeground', 'agent-running'],
         ['ready, idle, gateway down, lost its tools · ada', 'debug-disconnect', 'errorForeground', 'agent-running'],
         ['stopped · ada', 'circle-slash', 'disabledForeground', 'agent-stopped'],
+        ['sleeping · ada', 'debug-pause', 'disabledForeground', 'agent-sleeping'],
         ['dead · ada', 'error', 'errorForeground', 'agent-stopped'],
       ],
     );

@@ -63,6 +63,7 @@ describe('the manifest', () => {
         ['bowline.environment', 'machine', {}],
         ['bowline.healing', 'machine', 'auto'],
         ['bowline.healWithoutWindow', 'machine', true],
+        ['bowline.idleTimeoutMinutes', 'machine', 0],
       ],
     );
   });

@@ -12,14 +12,16 @@ describe('settings for the gateway', () => {
       settings: { claudePath: '/opt/claude', environment, healing: 'ask' },
       complaints: [],
     });
-    deepStrictEqual(read({ healing: 'auto', tmuxPath: ' /opt/tmux ', healWithoutWindow: false }).settings, {
+    const more = { tmuxPath: ' /opt/tmux ', healWithoutWindow: false, idleTimeoutMinutes: 30 };
+    deepStrictEqual(read({ healing: 'auto', ...more }).settings, {
       claudePath: 'claude',
       environment: {},
       healing: 'auto',
       tmuxPath: '/opt/tmux',
       handsWithoutWindow: 'off',
+      idleMinutes: 30,
     });
-    deepStrictEqual(read({ healing: 'auto', tmuxPath: ' ', healWithoutWindow: true }).settings, {
+    deepStrictEqual(read({ healing: 'auto', tmuxPath: ' ', healWithoutWindow: true, idleTimeoutMinutes: 0 }).settings, {
       claudePath: 'claude',
       environment: {},
       healing: 'auto',
@@ -28,11 +30,12 @@ describe('settings for the gateway', () => {
 
   it('lose only the values that cannot be used, each with a sentence', () => {
     const environment = { '1A': 'x', 'A-B': 'x', A: 1, B: 'y' };
-    const values = { claudePath: '', tmuxPath: 3, environment, healing: 'sometimes', healWithoutWindow: 'no' };
+    const numbers = { idleTimeoutMinutes: -1, tmuxPath: 3 };
+    const values = { claudePath: '', ...numbers, environment, healing: 'sometimes', healWithoutWindow: 'no' };
     const { settings, complaints } = read(values);
     deepStrictEqual(
       [settings, complaints.length],
-      [{ claudePath: 'claude', environment: { B: 'y' }, healing: 'auto' }, 5],
+      [{ claudePath: 'claude', environment: { B: 'y' }, healing: 'auto' }, 6],
     );
     deepStrictEqual(read({ healing: 'off', environment: [] }).settings.environment, {});
   });
@@ -49,6 +52,7 @@ describe('settings for the gateway', () => {
         sameSettings(settings({}), { ...settings({}), tmuxPath: '/opt/tmux' }),
         sameSettings(settings({}), { ...settings({}), handsWithoutWindow: 'off' }),
         sameSettings(settings({}), { ...settings({}), handsWithoutWindow: 'on' }),
+        sameSettings(settings({}), { ...settings({}), idleMinutes: 1 }),
       ],
       [true, false, false, false, false, true],
     );

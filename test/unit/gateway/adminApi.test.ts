@@ -79,6 +79,7 @@ describe('admin API', () => {
       await ask('POST', '/agents/ada/restart', { mode: 'fresh' }),
       await ask('POST', '/agents/ada/restart', { mode: 'resume', bypassGuard: true, reason: 'x' }),
       await ask('POST', '/agents/ada/stop'),
+      await ask('POST', '/stop-all'),
       await ask('POST', '/host/resumed'),
     ].map(brief);
     const one = z

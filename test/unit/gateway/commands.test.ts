@@ -122,6 +122,13 @@ const stopping: readonly FleetEvent[] = [
   { at: 9, kind: 'stop requested', name, reason: 'released', then: 'keep' },
 ];
 
+const exit = { how: 'gone', reading: 'other', detail: 'stopped' } as const;
+const fallingAsleep: readonly FleetEvent[] = [
+  ...worked,
+  { at: 9, kind: 'stop requested', name, reason: 'idle', then: 'keep' },
+];
+const sleeping: readonly FleetEvent[] = [...fallingAsleep, { at: 10, kind: 'process ended', name, launchId, exit }];
+
 describe('commands', () => {
   let directory: string;
   before(() => {
@@ -185,6 +192,59 @@ describe('commands', () => {
         life: 'launching',
       },
     );
+  });
+
+  it('wakes an agent that sleeps, with its conversation', async () => {
+    const { fleet } = await run(sleeping, { kind: 'start', name });
+    const { life } = fleet.state.agents[name] ?? {};
+    const { mode, expectedSessionId, cause } = (life?.kind === 'launching' ? life.launch : undefined) ?? {};
+    assert.deepStrictEqual(
+      { mode, expectedSessionId, cause },
+      { mode: 'resume', expectedSessionId: 's1', cause: 'wake' },
+    );
+  });
+
+  it('takes a prompt for an agent that sleeps or is about to', async () => {
+    for (const events of [sleeping, fallingAsleep]) {
+      const { kinds, error } = await run(events, { kind: 'prompt', name, id: 'prompt-1', text: 'hello' });
+      assert.deepStrictEqual([kinds, error?.code], [['prompt requested'], undefined]);
+    }
+  });
+
+  it('stops an agent that sleeps, so that no prompt wakes it', async () => {
+    const { fleet } = await run(sleeping, { kind: 'stop', name });
+    assert.deepStrictEqual(fleet.state.agents[name]?.life.kind, 'stopped');
+  });
+
+  it('stops all agents for the reason "shutdown", and leaves those alone that do not run', async () => {
+    const of = (events: readonly FleetEvent[], other: string): readonly FleetEvent[] => {
+      return events.map((event) => ('name' in event ? { ...event, name: other } : event)) as readonly FleetEvent[];
+    };
+    const all = [
+      ...running,
+      ...of(launching, 'bo'),
+      ...of(sleeping, 'cy'),
+      ...of(created, 'di'),
+      ...of(stopping, 'ed'),
+    ];
+    const { fleet, kinds } = await run(all, { kind: 'stop all' });
+    const shown = Object.values(fleet.state.agents).map((agent) => {
+      return `${agent.name} ${agent.life.kind}${agent.life.kind === 'stopping' ? ` ${agent.life.reason}` : ''}`;
+    });
+    assert.deepStrictEqual(
+      [kinds.length, shown],
+      [4, ['ada stopping shutdown', 'bo stopping shutdown', 'cy stopped', 'di stopped', 'ed stopping shutdown']],
+    );
+    fleet.report({ at: now, kind: 'process ended', name, launchId, exit });
+    assert.deepStrictEqual(
+      fleet.state.agents[name]?.launches.map(({ reason }) => reason),
+      ['shutdown'],
+    );
+  });
+
+  it('doubts every binding when the host resumed', async () => {
+    const { fleet } = await run([...worked, ...bound], { kind: 'host resumed' });
+    assert.deepStrictEqual(fleet.state.agents[name]?.bindings[self]?.doubt?.cause, 'host slept');
   });
 
   it('gives a name to one agent only, also when two ask at once', async () => {
