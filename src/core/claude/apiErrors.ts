@@ -13,15 +13,26 @@ export type ApiErrorKind =
   | 'server trouble'
   | 'other';
 
-/** Public reports: claude-code 63147, 10199 (thinking), 1747 (image), 473 (tool use), 19882 (tool name). */
+/**
+ * Public reports: claude-code 63147, 10199 (thinking), 1747 (image), 473 (tool use), 19882 (tool name). Claude words some
+ * anew (measured, claude 2.1.160 and 2.1.332): an image that "was removed", "tool use concurrency issues"; 2.1.332 also
+ * "orphaned tool_result".
+ */
 const texts: readonly (readonly [RegExp, ApiErrorKind])[] = [
   [
     /`?(?:redacted_)?thinking`? (?:or `?redacted_thinking`? )?blocks\b.*cannot be modified/is,
     'poisoned: thinking blocks',
   ],
   [/final block in an assistant message cannot be `?thinking/i, 'poisoned: thinking blocks'],
-  [/could not process image/i, 'poisoned: image'],
-  [/`?tool_use`? ids were found without `?tool_result`? blocks/i, 'poisoned: tool use without result'],
+  [/could not process image|image in the conversation could not be processed/i, 'poisoned: image'],
+  [
+    /`?tool_use`? ids were found without `?tool_result`? blocks|400 due to tool use concurrency issues/i,
+    'poisoned: tool use without result',
+  ],
+  [
+    /unexpected `?tool_use_id`? found in `?tool_result`? blocks|orphaned tool_result in conversation/i,
+    'poisoned: tool use without result',
+  ],
   [/prompt is too long|exceed(?:s|ed)? (?:the )?context (?:limit|window)/i, 'conversation too long'],
   [/tools?\.\d+\..*name.*(?:at most|64 characters|string_above_max|should match pattern)/is, 'tool name too long'],
   [/not logged in|please run \/login|invalid api key|oauth token (?:has )?(?:expired|been revoked)/i, 'login needed'],

@@ -25,6 +25,28 @@ describe('API errors', () => {
     );
   });
 
+  it('tell it also where Claude words it anew (measured, both versions)', () => {
+    const texts = [
+      'API Error: an image in the conversation could not be processed and was removed. Double press esc to edit',
+      'API Error: 400 due to tool use concurrency issues. Run /rewind to recover the conversation.',
+      'API Error: 400 messages.3.content.0: unexpected `tool_use_id` found in `tool_result` blocks: toolu_1',
+      'API Error: 400 orphaned tool_result in conversation history.',
+      'Image was too large. Try resizing the image or using a different approach.',
+      'API Error: 400 messages: text content blocks must be non-empty',
+    ];
+    deepStrictEqual(
+      texts.map((text) => readApiError({ code: 'unknown', text })),
+      [
+        'poisoned: image',
+        'poisoned: tool use without result',
+        'poisoned: tool use without result',
+        'poisoned: tool use without result',
+        'other',
+        'other',
+      ],
+    );
+  });
+
   it('tell what a person can do, by text first, then by code', () => {
     const errors: readonly (readonly [unknown, unknown, ApiErrorKind])[] = [
       ['authentication_failed', 'Not logged in · Please run /login', 'login needed'],
