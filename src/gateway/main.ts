@@ -30,6 +30,7 @@ import { HookIntake } from './hookIntake.ts';
 import { HostClock } from './hostClock.ts';
 import { AgentKeyFiles } from './keys.ts';
 import { LaunchFiles } from './launchFiles.ts';
+import { prepareLaunch } from './launchPreparation.ts';
 import { McpEndpoint } from './mcp/endpoint.ts';
 import { Prober } from './mcp/prober.ts';
 import { selfServer } from './mcp/selfServer.ts';
@@ -104,11 +105,23 @@ async function main(): Promise<void> {
   const servers = [selfServer({ fleet, contexts, clock, log, version })];
   const mcp = store.add(new McpEndpoint({ fleet, keys, sessions, streams, prober, servers, clock, log }));
   const launchFiles = new LaunchFiles({ fleet, paths, keys, port });
+  const token = former.endpoint?.token ?? randomBytes(32).toString('base64url');
+  const endpoint: Endpoint = {
+    protocol: endpointProtocol,
+    port,
+    token,
+    gateway: { ...identity, instance: epoch.id },
+    holder: { instance: holder },
+    startedAt: epoch.startedAt,
+    version,
+  };
+  const sign = new SignOfLife(paths, endpoint, log);
+  const preparation = { ...{ files: launchFiles, contexts, paths, clock }, published: () => sign.confirm() };
   const prompts = new PromptStore(paths);
   const tasks = store.add(
     new HandsTasks({
       ...{ fleet, clock, log },
-      prepare: (agent, launch) => launchFiles.prepare(agent, launch),
+      prepare: (agent, launch) => prepareLaunch(preparation, agent, launch),
       promptText: (name, promptId) => prompts.text(name, promptId),
     }),
   );
@@ -121,7 +134,6 @@ async function main(): Promise<void> {
   const ownHands = store.add(new OwnHands({ fleet, tasks, create: handsOf(fleet, paths, log), clock, log }));
   const windows = store.add(new Windows({ fleet, tasks, commands, ownHands, clock, log, version }));
   const events = store.add(new EventStreams(fleet));
-  const token = former.endpoint?.token ?? randomBytes(32).toString('base64url');
   const handOver = new HandOver({
     ...{ server, port, paths, fleet, clock, log, version },
     settle: () => settle({ fleet, store, sessions, log, gate }),
@@ -158,20 +170,9 @@ async function main(): Promise<void> {
     log.info('the host slept, or its clock was set');
     fleet.report({ at: clock(), kind: 'host resumed' });
   });
-  fleet.start();
   store.add(new SpoolDrain({ fleet, paths, log }));
 
   beat();
-  const endpoint: Endpoint = {
-    protocol: endpointProtocol,
-    port,
-    token,
-    gateway: { ...identity, instance: epoch.id },
-    holder: { instance: holder },
-    startedAt: epoch.startedAt,
-    version,
-  };
-  const sign = new SignOfLife(paths, endpoint, log);
   store.add(
     every(pulseEveryMs, () => {
       beat();
@@ -181,6 +182,8 @@ async function main(): Promise<void> {
   );
   endWith({ fleet, store, sessions, log }, handOver);
   await sign.begin();
+  // Nothing is started before the hooks of what is started would find this gateway.
+  fleet.start();
   store.add(after(removeUnusedAfterMs, () => void removeUnused(paths, version, log)));
   log.info('the gateway listens', { port, version, epoch: epoch.id, lastExit: process.env['BOWLINE_LAST_EXIT'] });
 }

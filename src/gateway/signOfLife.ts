@@ -45,6 +45,24 @@ export class SignOfLife {
     }
   }
 
+  /** Resolves when the file names this gateway, mended first if it must be; rejects with what is wrong with it. */
+  async confirm(): Promise<void> {
+    await this.give();
+    if ((await this.problem()) === undefined) return;
+    await writeEndpointFile(this.paths, this.endpoint);
+    const problem = await this.problem();
+    if (problem !== undefined) throw new Error(`the endpoint file ${this.paths.endpoint} ${problem}`);
+  }
+
+  private async problem(): Promise<string | undefined> {
+    const reading = await readEndpointFile(this.paths);
+    if (reading.kind === 'missing') return 'is missing';
+    if (reading.kind === 'unusable') return `cannot be used: ${reading.reason}`;
+    const { gateway, port } = reading.endpoint;
+    const isOwn = gateway.instance === this.endpoint.gateway.instance && port === this.endpoint.port;
+    return isOwn ? undefined : 'names another gateway';
+  }
+
   private async check(): Promise<void> {
     const reading = await readEndpointFile(this.paths);
     if (reading.kind !== 'ok') throw new Error(reading.kind === 'missing' ? 'it is missing' : reading.reason);

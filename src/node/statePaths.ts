@@ -14,6 +14,8 @@ export interface AgentPaths {
   readonly settings: string;
   /** Digests of the variables that its last launches were started with. */
   readonly launched: string;
+  /** What the new conversation of a fresh launch is to be told, until its first hook has told it. */
+  readonly handover: string;
   /** Holds the texts of prompts that are not settled, each in a file named by its id. */
   readonly prompts: string;
 }
@@ -95,6 +97,7 @@ export function statePaths(stateDirectory: string): StatePaths {
       directory: below('agents', name),
       key: below('agents', name, 'key'),
       mcpConfig: below('agents', name, 'mcp.json'),
+      handover: below('agents', name, 'handover.json'),
       settings: below('agents', name, 'settings.json'),
       launched: below('agents', name, 'launched.json'),
       prompts: below('agents', name, 'prompts'),
