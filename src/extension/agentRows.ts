@@ -54,6 +54,7 @@ export function agentLook(agent: AgentRow, { state, view }: RowFleet): RowLook {
     ...(hasProcess && agent.activity !== 'unknown' ? [agent.activity] : []),
     ...(agent.worst === 'off' ? [] : [agent.worst]),
     ...(isInBlackout ? ['lost its tools'] : []),
+    ...(agent.warnings.length > 0 ? ['warning'] : []),
   ];
   const causes = agent.endpoints.flatMap(({ server, cause, nextStep }) =>
     cause === '' ? [] : [[server, `${cause} ${nextStep}`.trim()] as const],
@@ -65,12 +66,13 @@ export function agentLook(agent: AgentRow, { state, view }: RowFleet): RowLook {
     tooltip: [
       ['Agent', agent.name],
       ['State', agent.detail === '' ? agent.life : `${agent.life} (${agent.detail})`],
+      ...agent.warnings.map((warning) => ['Warning', warning] as const),
       ['Directory', agent.directory],
       ...agent.endpoints.map((endpoint) => [`MCP ${endpoint.server}`, endpointFacts(endpoint)] as const),
       ...causes,
       ...(agent.sessionId === undefined ? [] : [['Session', agent.sessionId] as const]),
     ],
-    accessibleLabel: [agent.name, ...facts, agent.detail, ...causes.map(([, text]) => text)]
+    accessibleLabel: [agent.name, ...facts, agent.detail, ...agent.warnings, ...causes.map(([, text]) => text)]
       .filter((part) => part !== '')
       .join(', '),
     contextValue: hasProcess ? 'agent-running' : agent.life === 'sleeping' ? 'agent-sleeping' : 'agent-stopped',

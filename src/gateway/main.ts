@@ -46,6 +46,7 @@ import { SpoolDrain } from './spoolDrain.ts';
 import { SignOfLife } from './signOfLife.ts';
 import { loadState, saveState } from './stateStore.ts';
 import { after } from './timer.ts';
+import { followTranscripts } from './transcriptLooks.ts';
 import { Windows } from './windows.ts';
 import { WriteGate } from './writeGate.ts';
 
@@ -164,6 +165,7 @@ async function main(): Promise<void> {
       for (const effect of effects) if (effect.kind === 'probe') prober.run(effect);
     }),
   );
+  store.add(followTranscripts({ fleet, clock, log }));
   store.add(followAgents({ fleet, keys, paths, mcp, log }));
   store.add(followPrompts({ fleet, prompts, log }));
   const hostClock = new HostClock(pulseEveryMs, () => {

@@ -91,6 +91,20 @@ const interruptEnded = z.object({
   outcome: interruptOutcomeSchema,
   detail: textSchema,
 });
+const conversationShared = z.object({
+  at,
+  kind: z.literal('conversation shared'),
+  name,
+  launchId,
+  pid: optional(z.int()),
+});
+const programChanged = z.object({
+  at,
+  kind: z.literal('program changed'),
+  name,
+  launchId,
+  what: z.enum(['replaced', 'gone']),
+});
 const attempt = { at, name, server: z.string(), attemptId: z.string() };
 const rungActed = z.object({ ...attempt, kind: z.literal('rung acted') });
 const rungEnded = z.object({ ...attempt, kind: z.literal('rung ended'), outcome: outcomeSchema, detail: textSchema });
@@ -108,6 +122,8 @@ export const handsFactSchema = z.discriminatedUnion('kind', [
   sleepPutOff,
   screenRead,
   activityObserved,
+  conversationShared,
+  programChanged,
   rungActed,
   rungEnded,
   promptTaken,
@@ -129,6 +145,8 @@ export type HandsFact = Extract<
       | 'sleep put off'
       | 'screen read'
       | 'activity observed'
+      | 'conversation shared'
+      | 'program changed'
       | 'rung acted'
       | 'rung ended'
       | 'prompt taken'
@@ -160,6 +178,16 @@ export const fleetEventSchema = z.discriminatedUnion('kind', [
     then: z.enum(['keep', 'remove']),
   }),
   z.object({ at, kind: z.literal('guard bypassed'), record: guardBypassSchema }),
+  conversationShared,
+  programChanged,
+  z.object({
+    at,
+    kind: z.literal('transcript seen'),
+    name,
+    sessionId: z.string(),
+    file: z.enum(['there', 'missing']),
+    errors: optional(z.array(z.object({ kind: z.string(), at: timeSchema }))),
+  }),
   z.object({ at, kind: z.literal('conversation released'), name, sessionId: z.string(), by: z.string() }),
   z.object({ at, kind: z.literal('doubted'), name, server: z.string(), cause: doubtCauseSchema }),
   launched,

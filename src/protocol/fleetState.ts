@@ -126,6 +126,8 @@ const runningSchema = z.object({
   verifiedAt: optional(timeSchema),
   unverified: optional(z.object({ at: timeSchema, detail: z.string() })),
   awake: optional(z.object({ at: timeSchema, detail: z.string() })),
+  shared: optional(z.object({ at: timeSchema, pid: z.int() })),
+  program: optional(z.enum(['replaced', 'gone'])),
   dialog: optional(dialogSchema),
   look: optional(lookSchema),
   interrupt: optional(interruptSchema),
@@ -155,7 +157,14 @@ const lifeSchema = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('blocked'),
     at: timeSchema,
-    reason: z.enum(['resume failed', 'login needed', 'launch refused', 'configuration error', 'conversation poisoned']),
+    reason: z.enum([
+      'resume failed',
+      'login needed',
+      'launch refused',
+      'configuration error',
+      'conversation poisoned',
+      'conversation in use',
+    ]),
     detail: z.string(),
   }),
   z.object({
@@ -185,6 +194,7 @@ const sessionSchema = z.object({
   givenUp: optional(z.object({ at: timeSchema, why: z.enum(['fresh restart', 'resume failed']) })),
   apiErrors: optional(z.object({ kind: z.string(), inARow: count, at: timeSchema })),
   clearedAt: optional(timeSchema),
+  unsaved: optional(z.object({ since: timeSchema, path: z.string(), missingAt: optional(timeSchema) })),
   quarantine: optional(z.object({ at: timeSchema, error: z.string() })),
 });
 

@@ -42,6 +42,7 @@ export class AgentCard extends LitElement {
         </span>
       </div>
       ${row.detail === '' || row.life === 'healing' ? nothing : html`<p class="${stuck ? 'marked' : ''}">${row.detail}</p>`}
+      ${row.warnings.map((warning) => html`<p class="marked">${warning}</p>`)}
       <p class="directory" title=${row.directory}><bdi dir="ltr">${row.directory}</bdi></p>
       <ul class="endpoints" role="list" aria-label="MCP servers of ${row.name}">
         ${row.endpoints.map((endpoint) => this.endpointItem(row, endpoint, post))}

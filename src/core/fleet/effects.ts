@@ -4,7 +4,7 @@ import type { Launch } from './state.ts';
  * Something to be done in the world, as data. An effect is planned as long as the state calls for it, under the same
  * id, and is safe to repeat: whoever gets it second finds it done and reports the same fact.
  */
-export type Effect = HandsEffect | ProbeEffect;
+export type Effect = HandsEffect | ProbeEffect | TranscriptEffect;
 
 /** Effects that need tmux and processes. They name the agent; the hands find its pane by the launch id kept on it. */
 export type HandsEffect =
@@ -52,6 +52,15 @@ export type HandsEffect =
       readonly launchId: string;
       readonly promptId: string;
     };
+
+/** A look whether the transcript of a conversation is there, by the gateway itself. */
+export interface TranscriptEffect {
+  readonly kind: 'transcript';
+  readonly id: string;
+  readonly name: string;
+  readonly sessionId: string;
+  readonly path: string;
+}
 
 /** A ping on the standing stream, sent by the gateway itself. */
 export interface ProbeEffect {

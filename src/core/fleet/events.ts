@@ -1,4 +1,5 @@
 import type { ExitReading, HookFact } from '../claude/facts.ts';
+import type { TurnError } from './poison.ts';
 import type {
   ActivityKind,
   AgentConfiguration,
@@ -116,6 +117,14 @@ type FleetFact =
   /** Something is in the way, and nothing was typed. */
   | { readonly kind: 'prompt waits'; readonly name: string; readonly promptId: string; readonly reason: string }
   | { readonly kind: 'prompt typed'; readonly name: string; readonly promptId: string; readonly launchId: string }
+  /** `pid`: another process works on the agent's conversation; absent: none does any more. */
+  | { readonly kind: 'conversation shared'; readonly name: string; readonly launchId: string; readonly pid?: number }
+  | {
+      readonly kind: 'program changed';
+      readonly name: string;
+      readonly launchId: string;
+      readonly what: 'replaced' | 'gone';
+    }
   // Claude's hooks
   | {
       readonly kind: 'hook reported';
@@ -124,6 +133,14 @@ type FleetFact =
       readonly hook: HookFact;
       /** The same report may come twice. */
       readonly reportId?: string;
+    }
+  /** A look at the transcript; `errors`: its last turns, oldest first, that failed by poison one after another. */
+  | {
+      readonly kind: 'transcript seen';
+      readonly name: string;
+      readonly sessionId: string;
+      readonly file: 'there' | 'missing';
+      readonly errors?: readonly TurnError[];
     }
   // The ledger of the MCP endpoints
   | (Endpoint & { readonly kind: 'mcp initialized'; readonly session: string; readonly client: ClientInfo })

@@ -7,6 +7,7 @@ import { planPrompts } from './planPrompts.ts';
 import { planScreen } from './planScreen.ts';
 import { planSaveRestart } from './planSaveRestart.ts';
 import { planSleep } from './planSleep.ts';
+import { planTranscript } from './planTranscript.ts';
 import { planVerification } from './planVerification.ts';
 import { type Agent, enabledServers, type FleetState } from './state.ts';
 
@@ -27,6 +28,9 @@ export function plan(state: FleetState, now: number): Plan {
   const wakes: number[] = [];
   for (const agent of Object.values(state.agents)) {
     effects.push(...lifeEffects(agent));
+    const transcript = planTranscript(agent, now);
+    effects.push(...transcript.effects);
+    if (transcript.wakeAt !== undefined) wakes.push(transcript.wakeAt);
     const healths: Health[] = [];
     for (const server of enabledServers(agent)) {
       const health = bindingHealth(agent, server, state.epoch, now);

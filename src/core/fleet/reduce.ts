@@ -1,4 +1,5 @@
 import { agentOf, updateAgent } from './agentUpdate.ts';
+import { alarmsOf } from './alarms.ts';
 import { withoutFuture } from './clockSetBack.ts';
 import type { FleetEvent } from './events.ts';
 import { reduceAlarms } from './reduceAlarms.ts';
@@ -65,7 +66,12 @@ export function reduce(state: FleetState, event: FleetEvent): FleetState {
       return updateAgent(received, name, (agent) => reduceLife(agent, event));
     }
     case 'conversation released':
-      return updateAgent(state, event.name, (agent) => reduceAlarms(agent, event));
+    case 'transcript seen':
+    case 'conversation shared':
+    case 'program changed': {
+      const next = updateAgent(state, event.name, (agent) => reduceAlarms(agent, event));
+      return withAlarms(state, next, event.name, event.at);
+    }
     case 'prompt requested':
     case 'prompt taken':
     case 'prompt waits':
@@ -157,6 +163,18 @@ function processEnded(state: FleetState, event: Extract<FleetEvent, { kind: 'pro
   const sentence =
     'The tmux server ended, and all agents with it. Nothing is lost: Resume brings each back with its conversation.';
   return withNotice(next, { at: event.at, code, sentence, severity: 'error' });
+}
+
+/** Each alarm is noticed once. */
+function withAlarms(before: FleetState, state: FleetState, name: string, at: number): FleetState {
+  const of = (one: FleetState): ReturnType<typeof alarmsOf> => {
+    const agent = agentOf(one, name);
+    return agent === undefined ? [] : alarmsOf(agent);
+  };
+  const known = new Set(of(before).map(({ code }) => code));
+  return of(state)
+    .filter(({ code }) => !known.has(code))
+    .reduce((next, alarm) => withNotice(next, { at, agent: name, ...alarm }), state);
 }
 
 function withNotice(state: FleetState, notice: Notice): FleetState {

@@ -1,16 +1,56 @@
-import type { Reduction } from './agentUpdate.ts';
+import { type Reduction, without } from './agentUpdate.ts';
 import type { FleetEvent } from './events.ts';
-import { cleared } from './poison.ts';
-import type { Agent } from './state.ts';
+import { afterReading, cleared } from './poison.ts';
+import type { Agent, RunningLaunch, SessionRecord } from './state.ts';
 
-type AlarmEvent = Extract<FleetEvent, { kind: 'conversation released' }>;
+type AlarmEvent = Extract<
+  FleetEvent,
+  { kind: 'conversation released' | 'transcript seen' | 'conversation shared' | 'program changed' }
+>;
 
 /** Folds what endangers a conversation, and what a person decided about it. */
 export function reduceAlarms(agent: Agent, event: AlarmEvent): Reduction {
-  const { session } = agent;
-  if (session?.id !== event.sessionId || session.quarantine === undefined) return { agent };
-  return {
-    agent: { ...agent, session: cleared(session, event.at) },
-    timeline: [{ at: event.at, text: `goes on in its poisoned conversation, as ${event.by} chose` }],
-  };
+  switch (event.kind) {
+    case 'conversation released': {
+      const { session } = agent;
+      if (session?.id !== event.sessionId || session.quarantine === undefined) return { agent };
+      return {
+        agent: { ...agent, session: cleared(session, event.at) },
+        timeline: [{ at: event.at, text: `goes on in its poisoned conversation, as ${event.by} chose` }],
+      };
+    }
+    case 'transcript seen': {
+      const { session } = agent;
+      if (session?.id !== event.sessionId) return { agent };
+      const next = afterReading(afterLooking(session, event), event.errors ?? []);
+      return { agent: next === session ? agent : { ...agent, session: next } };
+    }
+    case 'conversation shared':
+      return reduceRunning(agent, event.launchId, (running) => {
+        if (running.shared?.pid === event.pid) return running;
+        const rest = without(running, 'shared');
+        return event.pid === undefined ? rest : { ...rest, shared: { at: event.at, pid: event.pid } };
+      });
+    case 'program changed':
+      return reduceRunning(agent, event.launchId, (running) => {
+        return running.program === event.what ? running : { ...running, program: event.what };
+      });
+  }
+}
+
+function afterLooking(
+  session: SessionRecord,
+  { at, file }: Extract<AlarmEvent, { kind: 'transcript seen' }>,
+): SessionRecord {
+  if (session.unsaved === undefined) return session;
+  return file === 'there'
+    ? without(session, 'unsaved')
+    : { ...session, unsaved: { ...session.unsaved, missingAt: at } };
+}
+
+function reduceRunning(agent: Agent, launchId: string, change: (running: RunningLaunch) => RunningLaunch): Reduction {
+  const { life } = agent;
+  if (life.kind !== 'running' || life.running.launch.id !== launchId) return { agent };
+  const running = change(life.running);
+  return { agent: running === life.running ? agent : { ...agent, life: { ...life, running } } };
 }

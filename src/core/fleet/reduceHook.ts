@@ -1,4 +1,5 @@
 import type { HookFact } from '../claude/facts.ts';
+import { without } from './agentUpdate.ts';
 import { afterTurn } from './poison.ts';
 import type { Activity, Agent, Launch, OtherStart, SessionRecord } from './state.ts';
 
@@ -33,6 +34,14 @@ function reduceSession(agent: Agent, launch: Launch, hook: HookFact, at: number)
   };
   const lineage = session === undefined ? agent.lineage : [...agent.lineage, session].slice(-lineageKept);
   return { ...agent, lineage, session: progressed(started, launch, hook, at) };
+}
+
+/** From the first prompt on a conversation has a transcript; the hook of that prompt may run before. */
+function withTranscript(session: SessionRecord, hook: HookFact, at: number): SessionRecord {
+  if (hook.transcriptExists) return session.unsaved === undefined ? session : without(session, 'unsaved');
+  const takes = hook.event === 'UserPromptSubmit' || hook.event === 'Stop' || hook.event === 'StopFailure';
+  if (!takes || session.unsaved !== undefined || hook.transcriptPath === undefined) return session;
+  return { ...session, unsaved: { since: at, path: hook.transcriptPath } };
 }
 
 /** Claude knows nothing of a copy that it is told to resume. */
@@ -73,7 +82,7 @@ export function strayed(agent: Agent, launch: Launch, hook: HookFact): Agent {
 function progressed(session: SessionRecord, launch: Launch, hook: HookFact, at: number): SessionRecord {
   const turnEnded = hook.event === 'Stop' || hook.event === 'StopFailure';
   return {
-    ...afterTurn(session, hook, at),
+    ...afterTurn(withTranscript(session, hook, at), hook, at),
     launchId: launch.id,
     reportedAt: at,
     ...(hook.transcriptPath !== undefined && { transcriptPath: hook.transcriptPath }),

@@ -3,6 +3,7 @@ import { bindingHealth, type Health, type UnboundCause } from '../binding/health
 import { bindingTimes } from '../binding/times.ts';
 import { dialsAgainWhenCalled } from '../claude/version.ts';
 import { outageOf } from '../healing/outage.ts';
+import { alarmsOf } from './alarms.ts';
 import { lifeOf, type ShownLife } from './lifeOf.ts';
 import {
   type ActivityKind,
@@ -38,6 +39,8 @@ export interface AgentRow {
   readonly detail: string;
   readonly activity: ActivityKind;
   readonly sessionId?: string;
+  /** What is to be warned of, in sentences. */
+  readonly warnings: readonly string[];
   /** The error by which each turn of its conversation fails; absent: it is not quarantined. */
   readonly poison?: string;
   readonly endpoints: readonly EndpointRow[];
@@ -131,6 +134,7 @@ function seeAgent(state: FleetState, agent: Agent, connection: Connection, now: 
       activity: agent.activity.kind,
       ...(agent.session !== undefined && { sessionId: agent.session.id }),
       ...(agent.session?.quarantine !== undefined && { poison: agent.session.quarantine.error }),
+      warnings: alarmsOf(agent).map(({ sentence }) => sentence),
       endpoints,
       worst: worstOf(endpoints),
     },

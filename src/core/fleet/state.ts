@@ -232,6 +232,10 @@ export interface RunningLaunch {
   readonly unverified?: { readonly at: number; readonly detail: string };
   /** Why and when it was last kept from sleep; absent: it never was. */
   readonly awake?: { readonly at: number; readonly detail: string };
+  /** Another process that works on the same conversation. */
+  readonly shared?: { readonly at: number; readonly pid: number };
+  /** What became of its program since it was started; absent: nothing. */
+  readonly program?: 'replaced' | 'gone';
   /** A dialog on the screen that only a person may answer. */
   readonly dialog?: Dialog;
   /** The last look at its screen that was asked for. */
@@ -278,7 +282,12 @@ export interface OtherStart {
 export type Dialog = 'trust' | 'mcp-approval' | 'permission' | 'login' | 'other';
 
 export type BlockedReason =
-  'resume failed' | 'login needed' | 'launch refused' | 'configuration error' | 'conversation poisoned';
+  | 'resume failed'
+  | 'login needed'
+  | 'launch refused'
+  | 'configuration error'
+  | 'conversation poisoned'
+  | 'conversation in use';
 
 export type DeadReason = 'crashed' | 'crash loop' | 'healing failed' | 'binary missing';
 
@@ -312,6 +321,8 @@ export interface SessionRecord {
   readonly apiErrors?: { readonly kind: string; readonly inARow: number; readonly at: number };
   /** When a turn last succeeded, or a person chose to keep trying: what failed before does not count. */
   readonly clearedAt?: number;
+  /** It took a prompt, and its transcript was not seen since; `missingAt`: it was looked for in vain. Absent: it is there. */
+  readonly unsaved?: { readonly since: number; readonly path: string; readonly missingAt?: number };
   /** Every turn fails: the conversation is kept, and no launch resumes it. */
   readonly quarantine?: { readonly at: number; readonly error: string };
 }

@@ -32,6 +32,7 @@ export function agent(name: string, changed: Partial<AgentRow> = {}): AgentRow {
     life: 'ready',
     detail: '',
     activity: 'idle',
+    warnings: [],
     worst: endpoints[0]?.state ?? 'off',
     ...changed,
     endpoints,

@@ -87,6 +87,9 @@ function facts(launchId: string): { readonly [Kind in FleetEventKind]: Fact<Kind
     'interrupt requested': { kind: 'interrupt requested', ...of, request: { id: 'i', turnSince: 1, by: 'w' } },
     'interrupt pressed': { kind: 'interrupt pressed', ...of, interruptId: 'i' },
     'interrupt ended': { kind: 'interrupt ended', ...of, interruptId: 'i', outcome: 'no effect', detail: 'no' },
+    'conversation shared': { kind: 'conversation shared', ...of, pid: 7 },
+    'program changed': { kind: 'program changed', ...of, what: 'gone' },
+    'transcript seen': { kind: 'transcript seen', name: 'ada', sessionId: 's', file: 'missing' },
     'conversation released': { kind: 'conversation released', name: 'ada', sessionId: 's', by: 'w' },
     doubted: { kind: 'doubted', ...subject, cause: 'asked' },
     'prompt requested': {

@@ -1,0 +1,43 @@
+import { type Agent, runningLaunch } from './state.ts';
+
+/** Something that endangers the agent's conversation, or that a person should know of its process. */
+export interface Alarm {
+  readonly code: 'not-saved' | 'conversation-shared' | 'program-changed';
+  readonly sentence: string;
+  readonly severity: 'warning' | 'error';
+}
+
+/** What is to be warned of now; it goes when its cause does. */
+export function alarmsOf(agent: Agent): readonly Alarm[] {
+  const { name, session } = agent;
+  const running = runningLaunch(agent);
+  if (running === undefined) return [];
+  const alarms: Alarm[] = [];
+  if (running.shared !== undefined) {
+    alarms.push({
+      code: 'conversation-shared',
+      severity: 'error',
+      sentence:
+        `Another process (pid ${running.shared.pid}) works on the conversation of ${name}, and each overwrites what the ` +
+        'other did. End that one.',
+    });
+  }
+  if (session?.unsaved?.missingAt !== undefined) {
+    alarms.push({
+      code: 'not-saved',
+      severity: 'error',
+      sentence:
+        `${name} takes prompts, and Claude writes no transcript (${session.unsaved.path}): this conversation cannot be ` +
+        'resumed. Look for CLAUDE_CODE_CHILD_SESSION among its variables, and whether the disk is full.',
+    });
+  }
+  if (running.program !== undefined) {
+    const what = running.program === 'gone' ? 'is gone' : 'was replaced while it runs';
+    alarms.push({
+      code: 'program-changed',
+      severity: 'warning',
+      sentence: `The program of ${name} ${what}. It goes on with the one it was started with; Restart takes the new one.`,
+    });
+  }
+  return alarms;
+}

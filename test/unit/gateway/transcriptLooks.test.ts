@@ -1,0 +1,74 @@
+import { deepStrictEqual } from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { silentLog } from '../../../src/base/log.ts';
+import { emptyFleet } from '../../../src/core/fleet/state.ts';
+import { FleetService } from '../../../src/gateway/fleetService.ts';
+import { followTranscripts } from '../../../src/gateway/transcriptLooks.ts';
+import { FleetStory } from '../../harness/fleetStory.ts';
+import { waitFor } from '../../harness/waitFor.ts';
+
+const line = (type: string, text: string, more: object = {}): string =>
+  `${JSON.stringify({ type, timestamp: new Date(9e12).toISOString(), message: { content: [{ type: 'text', text }] }, ...more })}\n`;
+const bad =
+  line('user', 'look') + line('assistant', 'API Error: 400 Could not process image', { isApiErrorMessage: true });
+
+describe('looks at transcripts', () => {
+  let directory: string;
+  let path: string;
+  let fleet: FleetService;
+  let looks: { dispose(): void };
+  let now: number;
+
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'bowline-looks-'));
+    path = join(directory, 'session-1.jsonl');
+    const story = FleetStory.bound();
+    now = story.now;
+    const clock = (): number => now;
+    const state = { ...emptyFleet, ...story.state };
+    fleet = new FleetService({ state, clock, log: silentLog, save: () => Promise.resolve() });
+    looks = followTranscripts({ fleet, clock, log: silentLog });
+  });
+  afterEach(() => {
+    looks.dispose();
+    fleet.dispose();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  const hook = (event: 'SessionStart' | 'UserPromptSubmit', transcriptExists: boolean): void => {
+    const fact = { event, sessionId: 'session-1', transcriptPath: path, transcriptExists, source: 'resume' };
+    fleet.report({ at: (now += 1), kind: 'hook reported', name: 'ada', launchId: 'ada.1', hook: fact });
+  };
+  const session = (): NonNullable<(typeof emptyFleet.agents)[string]['session']> => {
+    const found = fleet.state.agents['ada']?.session;
+    if (found === undefined) throw new Error('no session');
+    return found;
+  };
+
+  it('tell that it is missing, and that it came', async () => {
+    fleet.start();
+    hook('UserPromptSubmit', false);
+    now += 30_000;
+    fleet.report({ at: now, kind: 'settings changed', settings: fleet.state.settings });
+    await waitFor('the alarm', () => session().unsaved?.missingAt !== undefined);
+    writeFileSync(path, bad);
+    now += 60_000;
+    fleet.report({ at: now, kind: 'settings changed', settings: fleet.state.settings });
+    await waitFor('its end', () => session().unsaved === undefined);
+    deepStrictEqual(
+      fleet.state.notices.map(({ code, agent }) => [code, agent]),
+      [['not-saved', 'ada']],
+    );
+  });
+
+  it('find the poison of a conversation that is resumed, in its last turns only', async () => {
+    writeFileSync(
+      path,
+      `${'x'.repeat(2 * 1024 * 1024)}\n${line('user', 'one')}${line('assistant', 'fine')}${bad}${bad}`,
+    );
+    hook('SessionStart', true);
+    await waitFor('the quarantine', () => session().quarantine !== undefined);
+    deepStrictEqual(session().quarantine, { at: 9e12, error: 'poisoned: image' });
+  });
+});
