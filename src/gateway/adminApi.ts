@@ -62,6 +62,7 @@ const restartSchema = z.object({
 const planSchema = z.object({ mode: z._default(z.enum(['resume', 'fresh']), 'resume') });
 const takeoverSchema = z.object({ version: z.string().check(z.maxLength(200)) });
 const promptSchema = z.object({ text: z.string(), id: z.exactOptional(promptIdSchema) });
+const interruptSchema = z.object({ id: z.exactOptional(promptIdSchema) });
 const promptNameSchema = z.object({ id: promptIdSchema });
 const saveSchema = z.object({
   mode: z._default(z.enum(['resume', 'fresh']), 'fresh'),
@@ -75,6 +76,10 @@ type Action = (name: string, body: () => Promise<object>) => Command | Promise<C
 const actions: ReadonlyMap<string, Action> = new Map<string, Action>([
   ['start', (name) => ({ kind: 'start', name })],
   ['stop', (name) => ({ kind: 'stop', name })],
+  [
+    'interrupt',
+    async (name, body) => ({ kind: 'interrupt', name, id: randomUUID(), ...readAs(interruptSchema, await body()) }),
+  ],
   ['fork', (name) => ({ kind: 'fork', name })],
   ['keep-trying', (name) => ({ kind: 'keep trying', name })],
   ['verify', (name) => ({ kind: 'verify', name })],
@@ -221,7 +226,7 @@ export class AdminApi {
       }
       const command = await commandOf(name, () => bodyOf(request));
       await this.execute(command);
-      if (command.kind === 'prompt' || command.kind === 'save and restart') sendJson(response, 202, { id: command.id });
+      if ('id' in command && !action.startsWith('cancel')) sendJson(response, 202, { id: command.id });
       else sendEmpty(response, 204);
     }
   }

@@ -16,6 +16,7 @@ import { activeAttempt } from '../core/healing/ladder.ts';
 import type { Command } from '../protocol/commands.ts';
 import { ConversationCommands } from './conversationCommands.ts';
 import { cancelHeal, heal } from './healCommands.ts';
+import { interruptTurn } from './interruptTurn.ts';
 import type { Clock, FleetPort } from './ports.ts';
 import type { PromptCommands } from './promptCommands.ts';
 import type { Restarts } from './restarts.ts';
@@ -66,6 +67,8 @@ export class Commands {
         return this.conversations.fork(this.agent(command.name));
       case 'keep trying':
         return this.conversations.keepTrying(this.agent(command.name), by);
+      case 'interrupt':
+        return interruptTurn(this.options, this.agent(command.name), { id: command.id, by });
       case 'stop':
         return this.stop(this.agent(command.name), 'released');
       case 'stop all':

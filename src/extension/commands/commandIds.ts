@@ -4,6 +4,7 @@ export const commandIds = [
   'bowline.attach',
   'bowline.sendPrompt',
   'bowline.sendPromptDocument',
+  'bowline.interruptTurn',
   'bowline.restart',
   'bowline.forceFreshRestart',
   'bowline.restartBypassingGuard',

@@ -8,6 +8,7 @@ import { forkConversation, keepTrying } from './conversations.ts';
 import { healAll, healNow } from './heal.ts';
 import { showError } from './interaction.ts';
 import { hostResumed, remove, start, stop, stopAll } from './lifecycle.ts';
+import { interruptTurn } from './interruptTurn.ts';
 import { newAgent } from './newAgent.ts';
 import { forceFreshRestart, restart, restartBypassingGuard } from './restart.ts';
 import { sendPrompt, sendPromptDocument } from './sendPrompt.ts';
@@ -19,6 +20,7 @@ const handlers: Readonly<Record<CommandId, CommandHandler>> = {
   'bowline.attach': attach,
   'bowline.sendPrompt': sendPrompt,
   'bowline.sendPromptDocument': sendPromptDocument,
+  'bowline.interruptTurn': interruptTurn,
   'bowline.restart': restart,
   'bowline.forceFreshRestart': forceFreshRestart,
   'bowline.restartBypassingGuard': restartBypassingGuard,

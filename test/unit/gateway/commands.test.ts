@@ -113,6 +113,14 @@ const endedByItself: readonly FleetEvent[] = [
   ...running,
   { at: 9, kind: 'process ended', name, launchId, exit: { how: 'exited', status: 1, reading: 'other', detail: '' } },
 ];
+const interrupt: Command = { kind: 'interrupt', name, id: 'i1' };
+const asksPermission: FleetEvent = {
+  at: now,
+  kind: 'hook reported',
+  name,
+  launchId,
+  hook: { event: 'Notification', sessionId: 's1', transcriptExists: true, waitingFor: 'permission' },
+};
 const unsent: readonly FleetEvent[] = [
   { at: now - 5_000, kind: 'look requested', name, launchId },
   { at: now - 5_000, kind: 'screen looked at', name, launchId, askedAt: now - 5_000, shows: 'unsent input' },
@@ -291,6 +299,15 @@ describe('commands', () => {
       'bad-request',
       /It has: bowline-self/,
     ],
+    ['interrupt of one that is stopped', created, () => interrupt, 'not-running', /no turn to interrupt/],
+    ['interrupt of an idle one', worked, () => interrupt, 'bad-request', /no turn in progress \(idle\)/],
+    [
+      'interrupt before a permission',
+      [...worked, hook(now - 1, 'UserPromptSubmit'), asksPermission],
+      () => interrupt,
+      'bad-request',
+      /Escape would answer that; nothing was done/,
+    ],
     [
       'restart in a turn',
       [...worked, hook(now - 1, 'UserPromptSubmit')],
@@ -395,6 +412,22 @@ describe('commands', () => {
         ['noticed', 'launch requested'],
         'ada was restarted although the guard failed (no context): bowline.guardError allows it.',
       ],
+    );
+  });
+
+  it('asks for one interrupt of the turn in progress, however often it is asked under one id', async () => {
+    const { fleet } = await run([...worked, hook(now - 1, 'UserPromptSubmit')], interrupt);
+    const again = new Commands({
+      ...{ fleet, clock: () => now, servers: [self], newId: () => 'other' },
+      prompts: promptsOf(fleet),
+      restarts: restartsOf(fleet),
+    });
+    await again.execute(interrupt, 'window 2');
+    await assert.rejects(again.execute({ ...interrupt, id: 'i2' }, 'window 2'), /is being interrupted already/);
+    const { life } = fleet.state.agents[name] ?? {};
+    assert.deepStrictEqual(
+      [fleet.kinds, life?.kind === 'running' && life.running.interrupt],
+      [['interrupt requested'], { id: 'i1', at: now, turnSince: now - 1, by: 'window 1' }],
     );
   });
 
