@@ -1,6 +1,4 @@
-import { realpath, stat } from 'node:fs/promises';
-import { isAbsolute } from 'node:path';
-import { BowlineError, messageOf } from '../base/errors.ts';
+import { BowlineError } from '../base/errors.ts';
 import { resumeOrFresh } from '../core/fleet/launching.ts';
 import { readAgentName } from '../core/fleet/names.ts';
 import { poisonSentence } from '../core/fleet/poison.ts';
@@ -16,6 +14,7 @@ import { activeAttempt } from '../core/healing/ladder.ts';
 import type { Command } from '../protocol/commands.ts';
 import { ConversationCommands } from './conversationCommands.ts';
 import { cancelHeal, heal } from './healCommands.ts';
+import { configurationAfter, realDirectory, refuseNoWord } from './configureAgent.ts';
 import { interruptTurn } from './interruptTurn.ts';
 import type { Clock, FleetPort } from './ports.ts';
 import type { PromptCommands } from './promptCommands.ts';
@@ -91,6 +90,16 @@ export class Commands {
           kind: 'settings changed',
           settings: command.settings,
         });
+      case 'configure agent': {
+        const { name, configuration } = this.agent(command.name);
+        const next = await configurationAfter(configuration, command.change);
+        return this.options.fleet.reportDurably({
+          at: this.now(),
+          kind: 'agent configured',
+          name,
+          configuration: next,
+        });
+      }
       case 'host resumed':
         this.options.fleet.report({ at: this.now(), kind: 'host resumed' });
         return;
@@ -102,14 +111,7 @@ export class Commands {
     if (!reading.ok) throw new BowlineError('name-invalid', reading.sentence);
     const { name } = reading;
     this.refuseTaken(name);
-    for (const value of [command.model, command.permissionMode]) {
-      if (value !== undefined && !/^[^-\s]\S*$/.test(value)) {
-        throw new BowlineError(
-          'bad-request',
-          `"${value}" is no model or permission mode. Leave it out, or correct it.`,
-        );
-      }
-    }
+    for (const value of [command.model, command.permissionMode]) refuseNoWord(value);
     const directory = await realDirectory(command.directory);
     this.refuseTaken(name); // another one may have been faster
     this.options.fleet.report({
@@ -232,19 +234,6 @@ export class Commands {
   private now(): number {
     return this.options.clock();
   }
-}
-
-async function realDirectory(text: string): Promise<string> {
-  const missing = (what: string): BowlineError =>
-    new BowlineError('directory-missing', `${what} Choose a directory that exists, by its absolute path.`);
-  if (!isAbsolute(text) || text.includes('\0')) throw missing(`"${text}" is not an absolute path.`);
-  try {
-    const directory = await realpath(text);
-    if ((await stat(directory)).isDirectory()) return directory;
-  } catch (error) {
-    throw missing(`The directory ${text} cannot be used (${messageOf(error)}).`);
-  }
-  throw missing(`${text} is not a directory.`);
 }
 
 function stopping(agent: Agent): BowlineError {

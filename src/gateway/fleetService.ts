@@ -40,6 +40,7 @@ const urgencies: Readonly<Record<FleetEventKind, Urgency>> = {
   'hands changed': 'lazy',
   noticed: 'durable',
   'agent created': 'durable',
+  'agent configured': 'durable',
   'agent removed': 'durable',
   'launch requested': 'durable',
   'stop requested': 'durable',

@@ -66,6 +66,9 @@ export class LaunchFiles {
           extraArguments: configuration.extraArguments,
           ...(configuration.model !== undefined && { model: configuration.model }),
           ...(configuration.permissionMode !== undefined && { permissionMode: configuration.permissionMode }),
+          ...(configuration.effort !== undefined && { effort: configuration.effort }),
+          ...(configuration.systemPrompt !== undefined && { systemPrompt: configuration.systemPrompt }),
+          ...(configuration.addedDirectories !== undefined && { addedDirectories: configuration.addedDirectories }),
         }),
       ],
       environment: {

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { settingsSchema } from './fleetState.ts';
+import { configurationChangeSchema, settingsSchema } from './fleetState.ts';
 import { nameSchema, promptIdSchema } from './schema.ts';
 
 const optional = z.exactOptional;
@@ -73,6 +73,11 @@ export const commandSchema = z.discriminatedUnion('kind', [
   /** Ends what `heal` began; a restart that is under way goes on. */
   z.object({ kind: z.literal('cancel heal'), names: z.array(nameSchema).check(z.maxLength(1_000)) }),
   z.object({ kind: z.literal('configure'), settings: settingsSchema }),
+  /**
+   * Changes the configuration of an agent. What needs another launch is relaunched with its conversation when it is idle.
+   * Errors: bad-request (a value), directory-missing.
+   */
+  z.object({ kind: z.literal('configure agent'), name: nameSchema, change: configurationChangeSchema }),
   /** The machine slept, or is believed to have: every binding is proven again. */
   z.object({ kind: z.literal('host resumed') }),
 ]);

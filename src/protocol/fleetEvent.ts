@@ -168,6 +168,7 @@ export const fleetEventSchema = z.discriminatedUnion('kind', [
   z.object({ at, kind: z.literal('hands changed'), holder: optional(z.string()) }),
   z.object({ at, kind: z.literal('noticed'), notice: noticeSchema }),
   z.object({ at, kind: z.literal('agent created'), name, configuration: configurationSchema }),
+  z.object({ at, kind: z.literal('agent configured'), name, configuration: configurationSchema }),
   z.object({ at, kind: z.literal('agent removed'), name }),
   z.object({ at, kind: z.literal('launch requested'), name, launch: launchSchema }),
   z.object({

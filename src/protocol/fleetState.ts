@@ -19,6 +19,8 @@ const environmentSchema = z.record(z.string().check(z.regex(/^[A-Za-z_][A-Za-z0-
 /** A week at most. */
 const idleMinutesSchema = z.number().check(z.nonnegative(), z.maximum(10_080));
 
+const wordSchema = z.string().check(z.minLength(1), z.maxLength(200));
+
 const failedResumeSchema = z.enum(['ask', 'fresh']);
 
 export const settingsSchema = z.object({
@@ -76,7 +78,26 @@ export const configurationSchema = z.object({
   healing: optional(healingPolicySchema),
   failedResume: optional(failedResumeSchema),
   idleMinutes: optional(idleMinutesSchema),
+  addedDirectories: optional(z.array(z.string())),
+  effort: optional(z.string()),
+  systemPrompt: optional(z.string()),
 });
+
+/** Changes of an agent's configuration; `null`: as the fleet has it, or as Claude chooses. */
+export const configurationChangeSchema = z.object({
+  model: optional(z.nullable(wordSchema)),
+  permissionMode: optional(z.nullable(wordSchema)),
+  effort: optional(z.nullable(wordSchema)),
+  systemPrompt: optional(z.nullable(z.string().check(z.maxLength(20_000)))),
+  addedDirectories: optional(z.array(z.string().check(z.maxLength(4_096))).check(z.maxLength(100))),
+  extraArguments: optional(z.array(z.string().check(z.maxLength(4_096))).check(z.maxLength(100))),
+  environment: optional(environmentSchema),
+  healing: optional(z.nullable(healingPolicySchema)),
+  failedResume: optional(z.nullable(failedResumeSchema)),
+  idleMinutes: optional(z.nullable(idleMinutesSchema)),
+});
+
+export type ConfigurationChange = z.infer<typeof configurationChangeSchema>;
 
 export const launchSchema = z.object({
   id: z.string(),
@@ -84,7 +105,7 @@ export const launchSchema = z.object({
   expectedSessionId: optional(z.string()),
   forkOf: optional(z.string()),
   requestedAt: timeSchema,
-  cause: z.enum(['person', 'healing', 'wake']),
+  cause: z.enum(['person', 'healing', 'wake', 'configuration']),
   guard: optional(z.literal('bypassed')),
 });
 
@@ -330,6 +351,14 @@ export const agentSchema = z.object({
   savedContext: optional(savedContextSchema),
   prompts: optional(z.array(promptSchema)),
   saveRestart: optional(saveRestartSchema),
+  relaunch: optional(
+    z.object({
+      since: timeSchema,
+      from: configurationSchema,
+      changed: z.array(z.string()),
+      when: z.enum(['idle', 'asked']),
+    }),
+  ),
 });
 
 /** The state file and the snapshot on the stream. */

@@ -5,6 +5,10 @@ export interface LaunchOptions {
   readonly mcpConfigFile: string;
   readonly model?: string;
   readonly permissionMode?: string;
+  readonly effort?: string;
+  /** Appended to Claude's own. */
+  readonly systemPrompt?: string;
+  readonly addedDirectories?: readonly string[];
   /** The person's own, last, so that a prompt or a variadic option among them swallows nothing of ours. */
   readonly extraArguments: readonly string[];
 }
@@ -15,13 +19,16 @@ export interface LaunchOptions {
  * open a list of conversations and wait there.
  */
 export function launchArguments(options: LaunchOptions): readonly string[] {
-  const { conversation, model, permissionMode } = options;
+  const { conversation, model, permissionMode, effort, systemPrompt, addedDirectories = [] } = options;
   return [
     `--settings=${options.settingsFile}`,
     `--mcp-config=${options.mcpConfigFile}`,
     ...(conversation.mode === 'resume' ? [`--resume=${checkedSessionId(conversation.sessionId)}`] : []),
     ...(model === undefined ? [] : [`--model=${model}`]),
     ...(permissionMode === undefined ? [] : [`--permission-mode=${permissionMode}`]),
+    ...(effort === undefined ? [] : [`--effort=${effort}`]),
+    ...(systemPrompt === undefined ? [] : [`--append-system-prompt=${systemPrompt}`]),
+    ...addedDirectories.map((directory) => `--add-dir=${directory}`),
     ...options.extraArguments,
   ];
 }

@@ -36,6 +36,7 @@ type FleetFact =
   | { readonly kind: 'noticed'; readonly notice: Notice }
   // What a person or a script asked for, already checked
   | { readonly kind: 'agent created'; readonly name: string; readonly configuration: AgentConfiguration }
+  | { readonly kind: 'agent configured'; readonly name: string; readonly configuration: AgentConfiguration }
   | { readonly kind: 'agent removed'; readonly name: string }
   | { readonly kind: 'launch requested'; readonly name: string; readonly launch: Launch }
   | {

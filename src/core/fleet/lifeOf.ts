@@ -59,5 +59,13 @@ export function lifeOf(
   if (life.running.verifiedAt === undefined || healths.some((health) => health.state === 'pending')) {
     return { life: 'verifying', detail: '' };
   }
-  return { life: 'ready', detail: '' };
+  return { life: 'ready', detail: relaunchSentence(agent) };
+}
+
+function relaunchSentence({ relaunch }: Agent): string {
+  if (relaunch === undefined) return '';
+  const changed = relaunch.changed.join(', ');
+  return relaunch.when === 'idle'
+    ? `is relaunched with its conversation when it is idle and nobody types, for its changed ${changed}`
+    : `runs with its former ${changed}: Restart it to use the change`;
 }

@@ -5,6 +5,7 @@ import { planHealing } from './planHealing.ts';
 import { planProbes } from './planProbes.ts';
 import { planPrompts } from './planPrompts.ts';
 import { planScreen } from './planScreen.ts';
+import { planRelaunch } from './planRelaunch.ts';
 import { planSaveRestart } from './planSaveRestart.ts';
 import { planSleep } from './planSleep.ts';
 import { planTranscript } from './planTranscript.ts';
@@ -47,18 +48,22 @@ export function plan(state: FleetState, now: number): Plan {
     const prompts = planPrompts(agent, healths, now);
     const screen = planScreen(agent, now);
     const saveRestart = planSaveRestart(agent, state.epoch, now);
-    const sleep = planSleep(state, agent, healths, now);
+    const relaunch = planRelaunch(state, agent, healths, now);
+    // What is relaunched is not put to sleep.
+    const sleep = relaunch.decisions.length > 0 ? { decisions: [] } : planSleep(state, agent, healths, now);
     decisions.push(
       ...verification.decisions,
       ...prompts.decisions,
       ...screen.decisions,
       ...saveRestart.decisions,
+      ...relaunch.decisions,
       ...sleep.decisions,
     );
     effects.push(...prompts.effects, ...screen.effects);
-    for (const { wakeAt } of [verification, prompts, screen, saveRestart, sleep])
+    for (const { wakeAt } of [verification, prompts, screen, saveRestart, relaunch, sleep])
       if (wakeAt !== undefined) wakes.push(wakeAt);
-    if (saveRestart.decisions.some(({ kind }) => kind === 'launch requested')) return { decisions, effects };
+    if ([...saveRestart.decisions, ...relaunch.decisions].some(({ kind }) => kind === 'launch requested'))
+      return { decisions, effects };
   }
   const future = wakes.filter((at) => at > now);
   return { decisions, effects, ...(future.length > 0 && { wakeAt: Math.min(...future) }) };

@@ -1,6 +1,7 @@
 import type { Health } from '../binding/health.ts';
 import type { FleetEvent } from './events.ts';
 import { resumeOrFresh } from './launching.ts';
+import { poisonSentence } from './poison.ts';
 import { isSettled } from './reducePrompts.ts';
 import type { Agent, FleetState, RunningLaunch } from './state.ts';
 
@@ -32,11 +33,13 @@ export function planSleep(
   return { decisions: [{ at: now, kind: 'stop requested', name, reason: 'idle', then: 'keep' }] };
 }
 
-function isAtRest(agent: Agent, running: RunningLaunch, healths: readonly Health[]): boolean {
+/** Whether nothing is under way with the agent, as far as the fleet knows. */
+export function isAtRest(agent: Agent, running: RunningLaunch, healths: readonly Health[]): boolean {
   const { activity, incidents, saveRestart } = agent;
   return (
     activity.kind === 'idle' &&
     running.dialog === undefined &&
+    poisonSentence(agent) === undefined &&
     !hasOpenPrompt(agent) &&
     Object.keys(incidents).length === 0 &&
     (saveRestart === undefined || saveRestart.ended !== undefined) &&

@@ -4,11 +4,12 @@ import { withoutFuture } from './clockSetBack.ts';
 import type { FleetEvent } from './events.ts';
 import { reduceAlarms } from './reduceAlarms.ts';
 import { reduceBinding } from './reduceBinding.ts';
+import { configured, underSettings } from './reduceConfiguration.ts';
 import { reduceHealing } from './reduceHealing.ts';
 import { reduceLife } from './reduceLife.ts';
 import { reduceScreen } from './reduceScreen.ts';
 import { receivePrompt, reducePrompts } from './reducePrompts.ts';
-import { type Agent, emptyFleet, type FleetState, type Notice } from './state.ts';
+import { type Agent, emptyFleet, type FleetSettings, type FleetState, type Notice } from './state.ts';
 
 /** How many records of each bounded list are kept. */
 const kept = { notices: 50, audit: 300 } as const;
@@ -25,7 +26,7 @@ export function reduce(state: FleetState, event: FleetEvent): FleetState {
       // Before, so that what is asked now counts as later than everything that was seen.
       return doubtAll(withoutFuture(state, event.at - 1), event.at);
     case 'settings changed':
-      return { ...state, settings: event.settings };
+      return settingsChanged(state, event.settings, event.at);
     case 'hands changed': {
       const { hands: _former, ...rest } = state;
       return event.holder === undefined ? rest : { ...rest, hands: { holder: event.holder, since: event.at } };
@@ -36,6 +37,11 @@ export function reduce(state: FleetState, event: FleetEvent): FleetState {
       return { ...state, audit: append(state.audit, event.record, kept.audit) };
     case 'agent created':
       return withLifeChange(state, createAgent(state, event), event.name, event);
+    case 'agent configured':
+      return updateAgent(state, event.name, (agent) => ({
+        agent: configured(agent, event.configuration, state.settings, event.at),
+        timeline: [{ at: event.at, text: 'configuration changed' }],
+      }));
     case 'agent removed':
       return withLifeChange(state, removeAgent(state, event.name), event.name, event);
     case 'context saved':
@@ -142,6 +148,17 @@ function createAgent(state: FleetState, event: Extract<FleetEvent, { kind: 'agen
   return { ...state, agents: { ...state.agents, [event.name]: agent } };
 }
 
+/** What runs keeps the variables that it was started with, and that is said. */
+function settingsChanged(state: FleetState, settings: FleetSettings, at: number): FleetState {
+  const agents = Object.values(state.agents).map((agent) => underSettings(agent, state.settings, settings, at));
+  const isSame = agents.every((agent) => agent === state.agents[agent.name]);
+  return {
+    ...state,
+    settings,
+    ...(!isSame && { agents: Object.fromEntries(agents.map((agent) => [agent.name, agent])) }),
+  };
+}
+
 /** A restart that could not start leaves the agent as it was, so that nothing but a notice shows it. */
 function launchFailed(state: FleetState, event: Extract<FleetEvent, { kind: 'launch failed' }>): FleetState {
   const next = updateAgent(state, event.name, (agent) => reduceLife(agent, event));
@@ -210,9 +227,7 @@ function identityFault(state: FleetState, event: Extract<FleetEvent, { kind: 'id
   const agent = event.name === undefined ? undefined : agentOf(state, event.name);
   if (agent !== undefined && event.server !== undefined && epoch !== undefined) {
     const server = event.server;
-    return updateAgent(state, agent.name, () =>
-      reduceBinding(agent, { ...event, name: agent.name, server }, epoch),
-    );
+    return updateAgent(state, agent.name, () => reduceBinding(agent, { ...event, name: agent.name, server }, epoch));
   }
   const latest = state.notices.at(-1);
   if (latest?.code === event.cause && latest.sentence === event.detail) return state;

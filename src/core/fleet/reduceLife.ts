@@ -1,6 +1,7 @@
 import type { HookFact } from '../claude/facts.ts';
 import { type Reduction, without } from './agentUpdate.ts';
 import type { FleetEvent, ProcessExit } from './events.ts';
+import { afterLaunch, relaunchFailed } from './reduceConfiguration.ts';
 import { withoutEnds } from './reduceHealing.ts';
 import { belongs, reduceHook, strayed } from './reduceHook.ts';
 import { afterRequest, withCarriedContext, withKeptConversation } from './conversationChoice.ts';
@@ -142,7 +143,7 @@ function launched(agent: Agent, event: Extract<LifeEvent, { kind: 'launched' }>)
     life.confirmedAt === undefined ? { ...agent.activity, kind: 'unknown' as const, since: event.at } : agent.activity;
   return {
     agent: {
-      ...withLife(next, {
+      ...withLife(afterLaunch(next, life.launch), {
         kind: 'running',
         running: { launch: life.launch, process: event.process, startedAt: event.at, ...confirmed, ...strayed },
       }),
@@ -161,7 +162,10 @@ function launchFailed(agent: Agent, event: Extract<LifeEvent, { kind: 'launch fa
   const timeline = [{ at: event.at, text: `launch failed: ${event.sentence}` }];
   if (life.ending !== undefined) {
     return {
-      agent: withLife(withKeptConversation(next, life.launch), { kind: 'running', running: life.ending }),
+      agent: withLife(relaunchFailed(withKeptConversation(next, life.launch), life.launch), {
+        kind: 'running',
+        running: life.ending,
+      }),
       timeline,
     };
   }
@@ -322,7 +326,7 @@ function withLife(agent: Agent, life: Life): Agent {
 
 /** What is gone does nothing. */
 function withoutProcess(agent: Agent, life: Life): Agent {
-  return { ...agent, life, activity: { ...agent.activity, kind: 'unknown' } };
+  return { ...without(agent, 'relaunch'), life, activity: { ...agent.activity, kind: 'unknown' } };
 }
 
 function ended(

@@ -129,6 +129,8 @@ export interface Agent {
   readonly prompts?: readonly PromptRecord[];
   /** The last `ask the agent to save, then restart`; absent: it was never asked for. */
   readonly saveRestart?: SaveRestart;
+  /** Absent: its process has the configuration that the agent has, or none runs. */
+  readonly relaunch?: Relaunch;
 }
 
 export interface AgentConfiguration {
@@ -146,6 +148,12 @@ export interface AgentConfiguration {
   readonly failedResume?: FailedResume;
   /** 0: never put to sleep. Absent: as the fleet. */
   readonly idleMinutes?: number;
+  /** Absolute paths that it may work in besides its own. */
+  readonly addedDirectories?: readonly string[];
+  /** A word of Claude's; absent: Claude's own choice. */
+  readonly effort?: string;
+  /** What is appended to Claude's own system prompt. */
+  readonly systemPrompt?: string;
 }
 
 export type LaunchMode = 'fresh' | 'resume';
@@ -159,7 +167,7 @@ export interface Launch {
   /** The conversation of which the expected one is a copy; absent: it is none. */
   readonly forkOf?: string;
   readonly requestedAt: number;
-  readonly cause: 'person' | 'healing' | 'wake';
+  readonly cause: 'person' | 'healing' | 'wake' | 'configuration';
   /** The person chose to restart whatever the guard says. Absent: the hands look once more before they end anything. */
   readonly guard?: 'bypassed';
 }
@@ -469,6 +477,18 @@ export interface HealingAttempt {
   readonly endedAt?: number;
   readonly outcome?: 'verified' | 'failed' | 'put off';
   readonly detail?: string;
+}
+
+/** A process that runs with another configuration than the agent has by now. */
+export interface Relaunch {
+  /** The last change. */
+  readonly since: number;
+  /** What the process was launched with, with the fleet's variables. */
+  readonly from: AgentConfiguration;
+  /** What differs, in words. */
+  readonly changed: readonly string[];
+  /** `idle`: relaunched by itself, with its conversation. `asked`: when a person restarts it. */
+  readonly when: 'idle' | 'asked';
 }
 
 /** The state before anything happened. */
