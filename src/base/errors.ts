@@ -14,6 +14,7 @@ export type ErrorCode =
   | 'already-running'
   | 'guard-blocked'
   | 'conversation-poisoned'
+  | 'conversation-in-use'
   | 'launch-refused'
   | 'gateway-away'
   | 'gateway-cannot-start'

@@ -145,6 +145,8 @@ export class Attention extends DisposableObject {
       offers.push(command('Keep Trying', 'bowline.keepTrying', target));
     } else if (agent?.life.kind === 'blocked' && agent.life.reason === 'resume failed') {
       offers.push(command('Start Fresh', 'bowline.forceFreshRestart', target));
+      offers.push(command('Other Conversation', 'bowline.resumeOtherConversation', target));
+      offers.push(command('Open Transcript', 'bowline.openTranscript', target));
     } else if (!hasProcess) offers.push(command('Resume', 'bowline.start', target));
     if (namesToHeal(this.presenter.view).includes(row.name))
       offers.unshift(command('Heal Now', 'bowline.healNow', target));

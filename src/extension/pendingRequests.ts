@@ -22,6 +22,7 @@ const codes: Readonly<Record<ErrorCode, true>> = {
   'already-running': true,
   'guard-blocked': true,
   'conversation-poisoned': true,
+  'conversation-in-use': true,
   'launch-refused': true,
   'gateway-away': true,
   'gateway-cannot-start': true,

@@ -7,6 +7,8 @@ const healingSchema = z.enum(['auto', 'auto to resume', 'auto to reconnect', 'as
 
 const healingPolicies = healingSchema.options.join(', ');
 
+const failedResumeSchema = z.enum(['ask', 'fresh']);
+
 /** Settings of the editor for the gateway, and a sentence for each value that was left out. */
 export interface SettingsReading {
   readonly settings: FleetSettings;
@@ -33,6 +35,8 @@ export function readSettings(get: (name: string) => unknown): SettingsReading {
   if (!withoutWindow.success) complaints.push('bowline.healWithoutWindow must be true or false; true is used.');
   const idle = idleMinutesSchema.safeParse(get('idleTimeoutMinutes') ?? 0);
   if (!idle.success) complaints.push('bowline.idleTimeoutMinutes must be a number from 0 to 10080; 0 (never) is used.');
+  const failedResume = failedResumeSchema.safeParse(get('failedResume') ?? 'ask');
+  if (!failedResume.success) complaints.push('bowline.failedResume must be ask or fresh; ask is used.');
   return {
     settings: {
       claudePath,
@@ -40,6 +44,7 @@ export function readSettings(get: (name: string) => unknown): SettingsReading {
       healing: healing.data ?? 'auto',
       ...(tmuxPath !== undefined && { tmuxPath }),
       ...(withoutWindow.data === false && { handsWithoutWindow: 'off' }),
+      ...(failedResume.data === 'fresh' && { failedResume: 'fresh' }),
       ...(idle.data !== undefined && idle.data > 0 && { idleMinutes: idle.data }),
     },
     complaints,
@@ -59,6 +64,7 @@ export function sameSettings(a: FleetSettings, b: FleetSettings): boolean {
 
 function fingerprint(settings: FleetSettings): string {
   const { claudePath, environment, healing, tmuxPath = '', handsWithoutWindow = 'on', idleMinutes = 0 } = settings;
+  const { failedResume = 'ask' } = settings;
   const variables = Object.entries(environment).sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([claudePath, tmuxPath, healing, handsWithoutWindow, idleMinutes, variables]);
+  return JSON.stringify([claudePath, tmuxPath, healing, handsWithoutWindow, idleMinutes, failedResume, variables]);
 }

@@ -50,6 +50,7 @@ const statuses: Readonly<Partial<Record<ErrorCode, number>>> = {
   'already-running': 409,
   'guard-blocked': 409,
   'conversation-poisoned': 409,
+  'conversation-in-use': 409,
   'launch-refused': 409,
   'takeover-refused': 409,
 };
@@ -68,6 +69,7 @@ const saveSchema = z.object({
   mode: z._default(z.enum(['resume', 'fresh']), 'fresh'),
   id: z.exactOptional(promptIdSchema),
 });
+const resumeOtherSchema = z.object({ sessionId: z.string().check(z.maxLength(200)) });
 const reconnectSchema = z.object({ server: z.string().check(z.maxLength(100)) });
 
 /** The command that `POST /agents/<name>/<action>` asks for. */
@@ -81,6 +83,10 @@ const actions: ReadonlyMap<string, Action> = new Map<string, Action>([
     async (name, body) => ({ kind: 'interrupt', name, id: randomUUID(), ...readAs(interruptSchema, await body()) }),
   ],
   ['fork', (name) => ({ kind: 'fork', name })],
+  [
+    'resume-other',
+    async (name, body) => ({ kind: 'resume other', name, ...readAs(resumeOtherSchema, await body()) }),
+  ],
   ['keep-trying', (name) => ({ kind: 'keep trying', name })],
   ['verify', (name) => ({ kind: 'verify', name })],
   ['heal', (name) => ({ kind: 'heal', names: [name] })],

@@ -64,6 +64,8 @@ export class Commands {
         return this.options.prompts.cancelSaveAndRestart(this.agent(command.name), command.id);
       case 'fork':
         return this.conversations.fork(this.agent(command.name));
+      case 'resume other':
+        return this.conversations.resumeOther(this.agent(command.name), command.sessionId);
       case 'keep trying':
         return this.conversations.keepTrying(this.agent(command.name), by);
       case 'interrupt':

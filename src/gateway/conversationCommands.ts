@@ -1,5 +1,7 @@
 import { BowlineError } from '../base/errors.ts';
-import { freshLaunch, resumeOrFresh } from '../core/fleet/launching.ts';
+import { isSessionId } from '../core/claude/launchArguments.ts';
+import { freshLaunch, resumeOf, resumeOrFresh } from '../core/fleet/launching.ts';
+import { poisonSentence } from '../core/fleet/poison.ts';
 import { type Agent, currentLaunch, type Launch } from '../core/fleet/state.ts';
 import { judgeRestart } from '../core/guard/verdict.ts';
 import { forkBeforeBadTurn } from './fork.ts';
@@ -11,7 +13,7 @@ export interface ConversationCommandsOptions {
   readonly clock: Clock;
 }
 
-/** What a person decides about a poisoned conversation. Errors as told in `commandSchema`. */
+/** What a person decides about conversations. Errors as told in `commandSchema`. */
 export class ConversationCommands {
   constructor(private readonly options: ConversationCommandsOptions) {}
 
@@ -36,6 +38,31 @@ export class ConversationCommands {
     });
     const { id } = freshLaunch(fleet.state.agents[name] ?? agent, at);
     await this.launch(name, { id, mode: 'resume', expectedSessionId: sessionId, forkOf: of, requestedAt: at });
+  }
+
+  /** A person's choice counts more than what was given up or held back. */
+  async resumeOther(agent: Agent, sessionId: string): Promise<void> {
+    const { name } = agent;
+    if (!isSessionId(sessionId)) {
+      throw new BowlineError('bad-request', `"${sessionId}" is no id of a conversation: give the UUID of its session.`);
+    }
+    if (currentLaunch(agent) !== undefined) {
+      throw new BowlineError('already-running', `${name} runs. Stop it, then resume another conversation.`);
+    }
+    const { agents } = this.options.fleet.state;
+    const user = Object.values(agents).find((one) => {
+      return currentLaunch(one) !== undefined && one.session?.id === sessionId;
+    });
+    if (user !== undefined) {
+      throw new BowlineError(
+        'conversation-in-use',
+        `${user.name} runs in that conversation. Stop it first, or choose another one: two at once would spoil it.`,
+      );
+    }
+    if (agent.session?.id === sessionId && agent.session.quarantine !== undefined) {
+      throw new BowlineError('conversation-poisoned', poisonSentence(agent) ?? '');
+    }
+    await this.launch(name, resumeOf(agent, sessionId, this.options.clock()));
   }
 
   async keepTrying({ name, session }: Agent, by: string): Promise<void> {

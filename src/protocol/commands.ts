@@ -51,6 +51,11 @@ export const commandSchema = z.discriminatedUnion('kind', [
    * bad-request (nothing stands before it), guard-blocked.
    */
   z.object({ kind: z.literal('fork'), name: nameSchema }),
+  /**
+   * Starts an agent that does not run with this conversation, whatever became of it before. Errors: bad-request (no id),
+   * already-running, conversation-in-use.
+   */
+  z.object({ kind: z.literal('resume other'), name: nameSchema, sessionId: z.string().check(z.maxLength(200)) }),
   /** Lifts the quarantine of the agent's conversation, and resumes it where nothing runs. Errors: bad-request. */
   z.object({ kind: z.literal('keep trying'), name: nameSchema }),
   /** An agent that sleeps does not wake any more. */

@@ -10,6 +10,8 @@ export const commandIds = [
   'bowline.restartBypassingGuard',
   'bowline.forkConversation',
   'bowline.keepTrying',
+  'bowline.resumeOtherConversation',
+  'bowline.openTranscript',
   'bowline.stop',
   'bowline.stopAll',
   'bowline.start',

@@ -10,6 +10,7 @@ import { showError } from './interaction.ts';
 import { hostResumed, remove, start, stop, stopAll } from './lifecycle.ts';
 import { interruptTurn } from './interruptTurn.ts';
 import { newAgent } from './newAgent.ts';
+import { openTranscript, resumeOtherConversation } from './otherConversation.ts';
 import { forceFreshRestart, restart, restartBypassingGuard } from './restart.ts';
 import { sendPrompt, sendPromptDocument } from './sendPrompt.ts';
 import { showCauses } from './showCauses.ts';
@@ -26,6 +27,8 @@ const handlers: Readonly<Record<CommandId, CommandHandler>> = {
   'bowline.restartBypassingGuard': restartBypassingGuard,
   'bowline.forkConversation': forkConversation,
   'bowline.keepTrying': keepTrying,
+  'bowline.resumeOtherConversation': resumeOtherConversation,
+  'bowline.openTranscript': openTranscript,
   'bowline.stop': stop,
   'bowline.stopAll': stopAll,
   'bowline.start': start,

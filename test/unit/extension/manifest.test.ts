@@ -64,6 +64,7 @@ describe('the manifest', () => {
         ['bowline.healing', 'machine', 'auto'],
         ['bowline.healWithoutWindow', 'machine', true],
         ['bowline.idleTimeoutMinutes', 'machine', 0],
+        ['bowline.failedResume', 'machine', 'ask'],
       ],
     );
   });
