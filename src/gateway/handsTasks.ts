@@ -52,7 +52,9 @@ export class HandsTasks extends DisposableObject {
   }
 
   private follow(effects: readonly Effect[]): void {
-    const wanted = effects.filter((effect) => effect.kind !== 'probe' && effect.kind !== 'transcript');
+    const wanted = effects.filter(
+      (effect) => effect.kind !== 'probe' && effect.kind !== 'nudge' && effect.kind !== 'transcript',
+    );
     const ids = new Set(wanted.map((effect) => effect.id));
     let changed = false;
     for (const id of [...this.ready.keys()]) {

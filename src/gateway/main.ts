@@ -32,6 +32,7 @@ import { AgentKeyFiles } from './keys.ts';
 import { LaunchFiles } from './launchFiles.ts';
 import { prepareLaunch } from './launchPreparation.ts';
 import { McpEndpoint } from './mcp/endpoint.ts';
+import { nudge } from './mcp/nudge.ts';
 import { Prober } from './mcp/prober.ts';
 import { selfServer } from './mcp/selfServer.ts';
 import { SessionStore } from './mcp/sessionStore.ts';
@@ -162,7 +163,10 @@ async function main(): Promise<void> {
   );
   store.add(
     fleet.onEffects((effects) => {
-      for (const effect of effects) if (effect.kind === 'probe') prober.run(effect);
+      for (const effect of effects) {
+        if (effect.kind === 'probe') prober.run(effect);
+        if (effect.kind === 'nudge') nudge({ fleet, streams, clock }, effect);
+      }
     }),
   );
   store.add(followTranscripts({ fleet, clock, log }));

@@ -4,7 +4,7 @@ import type { Launch } from './state.ts';
  * Something to be done in the world, as data. An effect is planned as long as the state calls for it, under the same
  * id, and is safe to repeat: whoever gets it second finds it done and reports the same fact.
  */
-export type Effect = HandsEffect | ProbeEffect | TranscriptEffect;
+export type Effect = HandsEffect | ProbeEffect | TranscriptEffect | NudgeEffect;
 
 /** Effects that need tmux and processes. They name the agent; the hands find its pane by the launch id kept on it. */
 export type HandsEffect =
@@ -69,4 +69,14 @@ export interface ProbeEffect {
   readonly name: string;
   readonly server: string;
   readonly launchId: string;
+}
+
+/** Drops the standing stream, by the gateway itself, so that the client comes back. */
+export interface NudgeEffect {
+  readonly kind: 'nudge';
+  readonly id: string;
+  readonly name: string;
+  readonly server: string;
+  readonly launchId: string;
+  readonly attemptId: string;
 }

@@ -49,7 +49,7 @@ export function planHealing(
     }
     // One restart is for all endpoints of the agent.
     if (Object.values(agent.incidents).some((one) => isRestarting(one))) return none;
-    const move = nextMove(situationOf(state, agent, incident, health.cause, now), now);
+    const move = nextMove(situationOf(state, agent, server, incident, health.cause, now), now);
     switch (move.kind) {
       case 'wait':
         if (move.until !== undefined) wakes.push(move.until);
@@ -123,10 +123,13 @@ function underWay(
   });
   const running = runningLaunch(agent);
   const initializedAt = agent.bindings[server]?.initializedAt ?? 0;
-  if (health.state === 'bound' && initializedAt >= attempt.startedAt) {
+  // A client that is nudged may come back under the session that it has.
+  const answeredAt = agent.bindings[server]?.probe?.answeredAt ?? 0;
+  const provenAt = attempt.rung === 'nudge' ? answeredAt : initializedAt;
+  if (health.state === 'bound' && provenAt >= attempt.startedAt) {
     return { decisions: [end('verified', 'bound, proven by a probe')], effects: [] };
   }
-  if (attempt.rung === 'reconnect' && running === undefined) {
+  if (!isRestart(attempt) && running === undefined) {
     return { decisions: [end('put off', 'the agent is not running')], effects: [] };
   }
   if (isRestart(attempt)) {
@@ -135,8 +138,8 @@ function underWay(
   }
   const deadline = attemptDeadline(attempt);
   if (now >= deadline) {
-    const typed = attempt.actedAt !== undefined || isRestart(attempt);
-    if (!typed) return { decisions: [end('put off', 'nothing was typed in time')], effects: [] };
+    const isPutOff = attempt.rung === 'reconnect' && attempt.actedAt === undefined;
+    if (isPutOff) return { decisions: [end('put off', 'nothing was typed in time')], effects: [] };
     // Where the endpoint is unbound healing goes on; else this is all that a person would ever hear.
     const isEnd = attempt.by === 'person' && health.state !== 'unbound';
     const sentence = `${agent.name} did not connect to ${server} anew after "/mcp reconnect". Attach to ${agent.name} and look at /mcp.`;
@@ -144,23 +147,15 @@ function underWay(
     return { decisions: isEnd ? [failed, notice(now, agent, sentence)] : [failed], effects: [] };
   }
   wakes.push(deadline);
-  if (attempt.rung !== 'reconnect' || attempt.actedAt !== undefined || running === undefined) {
+  if (isRestart(attempt) || attempt.actedAt !== undefined || running === undefined) {
     return { decisions: [], effects: [] };
   }
-  return {
-    decisions: [],
-    effects: [
-      {
-        kind: 'type',
-        id: `type:${attempt.id}`,
-        name: agent.name,
-        launchId: running.launch.id,
-        server,
-        attemptId: attempt.id,
-        text: `/mcp reconnect ${server}`,
-      },
-    ],
-  };
+  const subject = { name: agent.name, launchId: running.launch.id, server, attemptId: attempt.id };
+  const effect: Effect =
+    attempt.rung === 'nudge'
+      ? { ...subject, kind: 'nudge', id: `nudge:${attempt.id}` }
+      : { ...subject, kind: 'type', id: `type:${attempt.id}`, text: `/mcp reconnect ${server}` };
+  return { decisions: [], effects: [effect] };
 }
 
 /** Why a restart has not helped; undefined: it still may. */

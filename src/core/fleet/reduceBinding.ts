@@ -16,7 +16,7 @@ export function reduceBinding(agent: Agent, event: BindingEvent, epoch: string):
     former?.launchId === launch.id ? former : { launchId: launch.id, stream: { kind: 'closed', since: event.at } };
   const next = fold(record, event, epoch);
   if (next === record) return { agent };
-  const text = timelineText(record, event);
+  const text = timelineText(record, event, epoch);
   return {
     agent: { ...agent, bindings: { ...agent.bindings, [event.server]: next } },
     ...(text !== undefined && { timeline: [{ at: event.at, server: event.server, text }] }),
@@ -83,11 +83,14 @@ function fold(record: BindingRecord, event: BindingEvent, epoch: string): Bindin
   }
 }
 
-function timelineText(record: BindingRecord, event: BindingEvent): string | undefined {
+function timelineText(record: BindingRecord, event: BindingEvent, epoch: string): string | undefined {
   switch (event.kind) {
     case 'mcp initialized':
       return `session opened by ${event.client.name} ${event.client.version}`;
     case 'mcp stream opened':
+      if (record.session === event.session && record.proof !== undefined && record.proof.epoch !== epoch) {
+        return 'adopted: its session goes on after a restart of the gateway';
+      }
       return record.stream.kind === 'open' ? 'stream replaced' : 'stream opened';
     case 'mcp stream closed':
       return 'stream dropped';

@@ -7,6 +7,8 @@ export const healingTimes = {
   tries: { nudge: 2, reconnect: 2, resume: 1, fresh: 1 },
   /** From the Enter of `/mcp reconnect` to a proven binding; the client confirms after 0.14 s (measured, both versions). */
   verifyReconnect: 8_000,
+  /** A client opens a dropped stream again after 1.0 s, and tries twice more within 4 s (measured, claude 2.1.332). */
+  verifyNudge: 6_000,
   /** How long the hands may take to type before the try counts as put off. */
   actLimit: 15_000,
   /** A new process that told nothing by then. One that did, and is unbound, has failed at once. */
@@ -138,9 +140,8 @@ export function activeAttempt(incident: Incident | undefined): HealingAttempt | 
 /** When an attempt that is under way counts as failed. */
 export function attemptDeadline(attempt: HealingAttempt): number {
   if (isRestart(attempt)) return attempt.startedAt + healingTimes.verifyRestart;
-  return attempt.actedAt === undefined
-    ? attempt.startedAt + healingTimes.actLimit
-    : attempt.actedAt + healingTimes.verifyReconnect;
+  if (attempt.actedAt === undefined) return attempt.startedAt + healingTimes.actLimit;
+  return attempt.actedAt + (attempt.rung === 'nudge' ? healingTimes.verifyNudge : healingTimes.verifyReconnect);
 }
 
 export function isRestart({ rung }: HealingAttempt): boolean {

@@ -1,5 +1,6 @@
 import { causeText } from '../binding/causes.ts';
 import { bindingHealth, type UnboundCause } from '../binding/health.ts';
+import { dialsAgainWhenCalled } from '../claude/version.ts';
 import { resumeOrFresh } from '../fleet/launching.ts';
 import { type Agent, currentLaunch, type FleetState, type HealingAttempt, type Incident } from '../fleet/state.ts';
 import { saveTool } from '../guard/saveTool.ts';
@@ -10,6 +11,7 @@ import { healingTimes, type Situation, type StartedRung } from './ladder.ts';
 export function situationOf(
   state: FleetState,
   agent: Agent,
+  server: string,
   incident: Incident,
   cause: UnboundCause,
   now: number,
@@ -24,7 +26,7 @@ export function situationOf(
     askedBy: incident.reopenedAt === undefined ? 'nobody' : 'person',
     end: incident.end?.reason,
     failed: failures(agent, attempts),
-    useless: uselessRungs(state, agent, attempts, now),
+    useless: uselessRungs(state, agent, server, attempts, now),
     retryAt: putOffUntil(attempts),
     hands: state.hands === undefined ? 'nobody' : 'there',
     activity: agent.activity.kind,
@@ -83,18 +85,27 @@ function failures(agent: Agent, attempts: readonly HealingAttempt[]): Readonly<R
 function uselessRungs(
   state: FleetState,
   agent: Agent,
+  server: string,
   attempts: readonly HealingAttempt[],
   now: number,
 ): readonly StartedRung[] {
   const isFreshAnyway = resumeOrFresh(agent, now).mode === 'fresh';
   return [
-    'nudge',
+    ...(canBeNudged(state, agent, server) ? [] : (['nudge'] as const)),
     ...(asksAtOldPort(state, agent) ? (['reconnect'] as const) : []),
     // Nothing was to be resumed: that restart was a fresh one.
     ...(isFreshAnyway && attempts.some((one) => one.rung === 'resume' && one.outcome === 'failed')
       ? (['fresh'] as const)
       : []),
   ];
+}
+
+/** It must have a stream that can be dropped, and be of a version that opens a new one each time. */
+function canBeNudged(state: FleetState, agent: Agent, server: string): boolean {
+  const { stream, client, launchId } = agent.bindings[server] ?? {};
+  if (stream?.kind !== 'open' || stream.epoch !== state.epoch?.id || launchId !== currentLaunch(agent)?.id)
+    return false;
+  return client?.name === 'claude-code' && !dialsAgainWhenCalled(client.version);
 }
 
 /** A reconnect would use the address that the process was started with, and a stranger may be there. */

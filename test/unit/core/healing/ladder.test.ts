@@ -248,6 +248,65 @@ describe('the whole healing ladder', () => {
   });
 });
 
+/** A client whose stream is open and that answers no probe. */
+function silent(version = '2.1.332'): FleetStory {
+  const story = FleetStory.bound(version).hook({ event: 'UserPromptSubmit' });
+  return noAnswers(story.wait(30_000));
+}
+
+function noAnswers(story: FleetStory): FleetStory {
+  story.probe('failed');
+  story.probe('failed');
+  return story;
+}
+
+/** Reports that the stream was dropped as the plan wants it. */
+function dropped(story: FleetStory): FleetStory {
+  const effect = story.settle().effects.find((one) => one.kind === 'nudge');
+  if (effect?.kind !== 'nudge') throw new Error('nobody is to be nudged');
+  story.dropStream().tell({ kind: 'rung acted', name: 'ada', server, attemptId: effect.attemptId });
+  return story;
+}
+
+describe('a client that answers nothing on its open stream', () => {
+  it('is nudged, also in a turn, and that is proven by a probe on its new stream', () => {
+    const story = dropped(silent()).wait(1_000);
+    const underWay = [attempts(story), effects(story.settle()), shown(story)];
+    story.connect();
+    story.probe();
+    story.settle();
+    deepStrictEqual(
+      [underWay, story.agent().incidents, shown(story)],
+      [[['nudge under way'], [], ['healing', 'nudge']], {}, ['ready', '']],
+    );
+  });
+
+  it('is nudged twice when it comes back and is silent again, then reconnected when it is idle', () => {
+    const story = dropped(silent()).wait(1_000).connect();
+    noAnswers(story);
+    story.settle();
+    dropped(story).wait(1_000).connect();
+    noAnswers(story);
+    const busy = effects(story.settle());
+    story.hook({ event: 'Stop' });
+    deepStrictEqual(
+      [attempts(story), busy, effects(story.settle())],
+      [['nudge failed', 'nudge failed'], [], ['type /mcp reconnect bowline-self']],
+    );
+  });
+
+  it('is reconnected when it does not come back, and never nudged where that would cost it its stream for good', () => {
+    const gone = dropped(silent()).wait(14_000);
+    gone.settle();
+    gone.hook({ event: 'Stop' });
+    const old = silent('2.1.160').hook({ event: 'Stop' });
+    deepStrictEqual(
+      [attempts(gone), effects(gone.settle()), effects(old.settle())],
+      [['nudge failed'], ['type /mcp reconnect bowline-self'], ['type /mcp reconnect bowline-self']],
+    );
+  });
+});
+
 describe('healing at one endpoint', () => {
   it('types one reconnect into an idle agent and closes the incident by a proven binding', () => {
     const story = blackout();

@@ -61,7 +61,11 @@ describe('agents that run from before', () => {
       story.wait(bindingTimes.givesUpAfter);
       allButOneReturn(story);
       const typed = keystrokes(story);
-      deepStrictEqual([early, typed, begun(story)], [[], [`type ${deaf}`], oneRung]);
+      const adopted = story.state.timeline.filter(({ text }) => text.startsWith('adopted'));
+      deepStrictEqual(
+        [early, typed, begun(story), adopted.map(({ agent }) => agent)],
+        [[], [`type ${deaf}`], oneRung, names.filter((name) => name !== deaf)],
+      );
     });
   }
 
