@@ -12,6 +12,9 @@ export interface ProcessIdentity {
   readonly startTime: string;
 }
 
+/** Programs that start programs are not nested deeper. */
+const deepestTree = 16;
+
 /** `unknown`: it could not be found out, which is never a reason to act. */
 export type ProcessPresence = 'alive' | 'gone' | 'unknown';
 
@@ -32,17 +35,37 @@ export async function isSameProcess(identity: ProcessIdentity): Promise<ProcessP
   return reading.startTime === identity.startTime ? 'alive' : 'gone';
 }
 
+/** Whether a process is `ancestor` or was started below it. What cannot be found out is `false`. */
+export async function isWithin(pid: number, ancestor: number): Promise<boolean> {
+  let current: number | undefined = pid;
+  for (let level = 0; level < deepestTree && current !== undefined && current > 1; level++) {
+    if (current === ancestor) return true;
+    current = await parentOf(current);
+  }
+  return false;
+}
+
+async function parentOf(pid: number): Promise<number | undefined> {
+  try {
+    if (process.platform === 'linux') return parseProcStat(await readFile(`/proc/${pid}/stat`, 'utf8'))?.parent;
+    const { stdout } = await promisify(execFile)('ps', ['-o', 'ppid=', '-p', String(pid)], { timeout: 5000 });
+    return Number(stdout.trim()) || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
- * State letter and start time (field 22) of a /proc/pid/stat line. The name in parentheses may itself hold spaces and
+ * State letter, parent and start time (field 22) of a /proc/pid/stat line. The name in parentheses may itself hold spaces and
  * parentheses, so the fields are counted from the last one.
  */
-export function parseProcStat(line: string): { state: string; startTicks: string } | undefined {
+export function parseProcStat(line: string): { state: string; parent: number; startTicks: string } | undefined {
   const end = line.lastIndexOf(')');
   const fields = end < 0 ? [] : line.slice(end + 2).split(' ');
   const [state] = fields;
   const startTicks = fields[19];
   return state !== undefined && startTicks !== undefined && /^\d+$/.test(startTicks)
-    ? { state, startTicks }
+    ? { state, parent: Number(fields[1]), startTicks }
     : undefined;
 }
 

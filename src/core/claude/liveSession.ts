@@ -38,3 +38,21 @@ export function readLiveSession(value: unknown): LiveSession | undefined {
     updatedAt,
   };
 }
+
+/** Which conversation a process works on, as its live-session file says it from its first moment on. */
+export interface SessionClaim {
+  readonly pid: number;
+  readonly sessionId: string;
+  /** Start of the process in clock ticks since boot (Linux; measured, claude 2.1.160 and 2.1.332). */
+  readonly processStart?: string;
+}
+
+/** Reads a parsed live-session file for that; it may still be without a status. `undefined` if it is none. */
+export function readSessionClaim(value: unknown): SessionClaim | undefined {
+  const fields = recordOf(value);
+  const pid = fields?.['pid'];
+  const sessionId = textOf(fields?.['sessionId']);
+  const processStart = textOf(fields?.['procStart']);
+  if (typeof pid !== 'number' || sessionId === undefined) return undefined;
+  return { pid, sessionId, ...(processStart !== undefined && { processStart }) };
+}

@@ -172,7 +172,12 @@ function launchFailed(agent: Agent, event: Extract<LifeEvent, { kind: 'launch fa
   const outcome: Life =
     event.code === 'claude-missing'
       ? { kind: 'dead', at: event.at, reason: 'binary missing', detail: event.sentence }
-      : { kind: 'blocked', at: event.at, reason: 'launch refused', detail: event.sentence };
+      : {
+          kind: 'blocked',
+          at: event.at,
+          reason: event.code === 'conversation-in-use' ? 'conversation in use' : 'launch refused',
+          detail: event.sentence,
+        };
   return { agent: withoutProcess(next, outcome), timeline };
 }
 

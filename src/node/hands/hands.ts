@@ -13,6 +13,7 @@ import { agentBaseEnvironment, type Environment } from '../environment.ts';
 import type { PtyModule, PtyUnavailable } from '../pty.ts';
 import { checkProgram, killSession, newSession, respawnPane } from '../tmux/paneOperations.ts';
 import { TmuxClient } from '../tmux/tmuxClient.ts';
+import { refuseInUse } from './conversationUse.ts';
 import { endProcess } from './endProcess.ts';
 import { findClaude } from './findClaude.ts';
 import { interruptTurn } from './interrupt.ts';
@@ -252,6 +253,8 @@ export class Hands extends DisposableObject {
     const inSession = panes.filter((pane) => pane.sessionName === name);
     const former = inSession.find((pane) => this.isOf(name, pane)) ?? inSession[0];
     if (former !== undefined && !this.isOf(name, former)) throw this.stranger(former);
+    await refuseInUse(this.options.fleet().agents[name], environment, former);
+    signal.throwIfAborted();
     if (former !== undefined && !former.dead && task.guard !== 'bypassed') {
       const reason = await whatForbidsEnding(this.tmux, former);
       if (reason !== undefined) throw new BowlineError('guard-blocked', reason);

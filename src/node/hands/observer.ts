@@ -15,8 +15,10 @@ import {
 } from '../../core/fleet/state.ts';
 import type { PaneInfo } from '../../core/tmux/formats.ts';
 import type { HandsFact } from '../../protocol/fleetEvent.ts';
+import { isWithin } from '../processIdentity.ts';
 import { capturePane, endLastWords, readDeadPane } from '../tmux/paneOperations.ts';
 import type { TmuxClient } from '../tmux/tmuxClient.ts';
+import { worksOn } from './conversationUse.ts';
 import { programSince } from './findClaude.ts';
 import { liveSessionDirectory, LiveSessionWatcher, readLiveSessionOf } from './liveSessions.ts';
 
@@ -239,14 +241,32 @@ export class Observer extends DisposableObject {
   }
 
   private async liveSessionChanged(directory: string, pid: number): Promise<void> {
-    const session = await readLiveSessionOf(directory, pid);
-    if (session === undefined) return;
-    for (const [agent, running] of this.running()) {
-      if (this.directoryOf(agent) !== directory) continue;
-      if (running.process.pid === pid || agent.session?.id === session.sessionId) {
-        this.reportActivity(agent, running, session);
-      }
+    const all = this.running().filter(([agent]) => this.directoryOf(agent) === directory);
+    const own = all.find(([, running]) => running.process.pid === pid);
+    if (own !== undefined) {
+      const [agent, running] = own;
+      await this.readActivity(agent, running);
+      // One that was killed tells nothing more.
+      if (running.shared !== undefined) await this.lookAtOther(directory, agent, running, running.shared.pid);
+      return;
     }
+    const session = await readLiveSessionOf(directory, pid);
+    for (const [agent, running] of all) {
+      if (agent.session?.id !== session?.sessionId && running.shared?.pid !== pid) continue;
+      const isOwn = session !== undefined && (await isWithin(pid, running.process.pid));
+      if (isOwn) this.reportActivity(agent, running, session);
+      else await this.lookAtOther(directory, agent, running, pid);
+    }
+  }
+
+  /** Tells whether another process works on the agent's conversation, where that is news. */
+  private async lookAtOther(directory: string, agent: Agent, running: RunningLaunch, pid: number): Promise<void> {
+    const { session, name } = agent;
+    const isShared = session !== undefined && (await worksOn(directory, pid, session.id, running.process.pid));
+    if (isShared === (running.shared?.pid === pid)) return;
+    const { id: launchId } = running.launch;
+    const other = isShared ? { pid } : {};
+    this.report({ at: this.options.now(), kind: 'conversation shared', name, launchId, ...other });
   }
 
   private async readActivity(agent: Agent, running: RunningLaunch): Promise<void> {

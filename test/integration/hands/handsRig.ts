@@ -5,6 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { silentLog } from '../../../src/base/log.ts';
 import { lifeOf } from '../../../src/core/fleet/lifeOf.ts';
+import type { Launch } from '../../../src/core/fleet/state.ts';
 import { Hands, type HandsOptions } from '../../../src/node/hands/hands.ts';
 import type { HandsTask } from '../../../src/protocol/stream.ts';
 import { FleetStory } from '../../harness/fleetStory.ts';
@@ -46,13 +47,13 @@ export class HandsRig {
   }
 
   /** Requests the next launch of an agent, which is created if it is new, and gives it to the hands with all open ones. */
-  launch(program: string, changed: Partial<LaunchTask> = {}): void {
+  launch(program: string, changed: Partial<LaunchTask> = {}, launch: Partial<Launch> = {}): void {
     const name = changed.name ?? 'ada';
     if (this.story.state.agents[name] === undefined) this.story.create(name);
     const settings = { claudePath: program, environment: changed.environment ?? {}, healing: 'auto' } as const;
     this.story.tell({ kind: 'settings changed', settings });
     const launchId = changed.launchId ?? `${name}.${this.story.agent(name).launchCount + 1}`;
-    this.story.request(name, { id: launchId });
+    this.story.request(name, { id: launchId, ...launch });
     const directory = path.join(this.root, 'work');
     const task = { launchId, directory, program, arguments: ['--stand-in'], environment: {} };
     const isOpen = (other: LaunchTask): boolean => this.story.state.agents[other.name]?.life.kind === 'launching';

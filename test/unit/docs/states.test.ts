@@ -52,6 +52,7 @@ const reasons: Readonly<Record<BlockedReason | DeadReason, true>> = {
   'launch refused': true,
   'configuration error': true,
   'conversation poisoned': true,
+  'conversation in use': true,
   crashed: true,
   'binary missing': true,
   'healing failed': true,

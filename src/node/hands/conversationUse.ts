@@ -1,0 +1,68 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { BowlineError } from '../../base/errors.ts';
+import { readSessionClaim, type SessionClaim } from '../../core/claude/liveSession.ts';
+import { type Agent, currentLaunch } from '../../core/fleet/state.ts';
+import type { PaneInfo } from '../../core/tmux/formats.ts';
+import { isWithin, processIdentity } from '../processIdentity.ts';
+import { liveSessionDirectory } from './liveSessions.ts';
+
+/**
+ * Rejects with `conversation-in-use` when the conversation that the agent's launch is to resume is used by a process
+ * besides the one in `former`: nothing in Claude stops two of them.
+ */
+export async function refuseInUse(
+  agent: Agent | undefined,
+  environment: Readonly<Record<string, string>>,
+  former: Pick<PaneInfo, 'dead' | 'pid'> | undefined,
+): Promise<void> {
+  const sessionId = agent === undefined ? undefined : currentLaunch(agent)?.expectedSessionId;
+  const directory = liveSessionDirectory(environment);
+  if (agent === undefined || sessionId === undefined || directory === undefined) return;
+  const pid = await otherUserOf(directory, sessionId, former?.dead === false ? former.pid : undefined);
+  if (pid === undefined) return;
+  throw new BowlineError(
+    'conversation-in-use',
+    `The conversation of ${agent.name} is in use by another process (pid ${pid}), and each would overwrite what the ` +
+      'other does. End that one, then use Resume.',
+  );
+}
+
+/**
+ * The pid of a process that works on a conversation, besides the one of `own` and those below it; undefined: none is
+ * known. `directory` holds Claude's live-session files. A file that a killed process left behind names nobody (measured:
+ * both versions leave it).
+ */
+async function otherUserOf(directory: string, sessionId: string, own: number | undefined): Promise<number | undefined> {
+  const names = await readdir(directory).catch(() => []);
+  const pids = names.flatMap((name) => /^(\d+)\.json$/.exec(name)?.[1] ?? []).map(Number);
+  for (const pid of pids) if (await worksOn(directory, pid, sessionId, own)) return pid;
+  return undefined;
+}
+
+/** Whether this process works on the conversation, and is neither `own` nor below it. */
+export async function worksOn(
+  directory: string,
+  pid: number,
+  sessionId: string,
+  own: number | undefined,
+): Promise<boolean> {
+  const claim = await readClaim(directory, pid);
+  if (claim?.pid !== pid || claim.sessionId !== sessionId) return false;
+  const identity = await processIdentity(pid);
+  if (identity === undefined) return false;
+  const { processStart } = claim;
+  // The same pid may be of another process by now; where the start cannot be compared it is not.
+  const isComparable = processStart !== undefined && identity.startTime.startsWith('proc:');
+  if (isComparable && !identity.startTime.endsWith(`:${processStart}`)) return false;
+  return own === undefined || !(await isWithin(pid, own));
+}
+
+async function readClaim(directory: string, pid: number): Promise<SessionClaim | undefined> {
+  try {
+    const value: unknown = JSON.parse(await readFile(join(directory, `${pid}.json`), 'utf8'));
+    return readSessionClaim(value);
+  } catch {
+    return undefined;
+  }
+}
