@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { isSameProcess, parseProcStat, processIdentity } from '../../../src/node/processIdentity.ts';
+import { isSameProcess, isWithin, parseProcStat, processIdentity } from '../../../src/node/processIdentity.ts';
 import { waitFor } from '../../harness/waitFor.ts';
 
 describe('processIdentity', () => {
-  it('reads state and start time behind any name', () => {
+  it('reads state, parent and start time behind any name', () => {
     const rest = (state: string): string => `${state} 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20 21`;
     assert.deepStrictEqual(
       [
@@ -15,9 +15,9 @@ describe('processIdentity', () => {
         parseProcStat(''),
       ],
       [
-        { state: 'S', startTicks: '4711' },
-        { state: 'Z', startTicks: '4711' },
-        { state: 'R', startTicks: '4711' },
+        { state: 'S', parent: 1, startTicks: '4711' },
+        { state: 'Z', parent: 1, startTicks: '4711' },
+        { state: 'R', parent: 1, startTicks: '4711' },
         undefined,
         undefined,
       ],
@@ -51,6 +51,35 @@ describe('processIdentity', () => {
       const pid = await waitFor('the pid', () => Number(output) || undefined);
       await waitFor('the zombie', async () => !(await processIdentity(pid)));
       process.kill(pid, 0);
+    } finally {
+      parent.kill('SIGKILL');
+    }
+  });
+
+  it('knows what was started below a process', async () => {
+    const parent = spawn('sh', ['-c', 'sh -c "echo \\$\\$; sleep 60; true"; true'], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const pid = parent.pid ?? 0;
+    try {
+      let output = '';
+      parent.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+      const below = await waitFor('the pid', () => Number(output) || undefined);
+      const within = [
+        [below, below],
+        [below, pid],
+        [below, process.pid],
+        [pid, below],
+        [below, 99_999_999],
+      ] as const;
+      assert.deepStrictEqual(await Promise.all(within.map(([one, of]) => isWithin(one, of))), [
+        true,
+        true,
+        true,
+        false,
+        false,
+      ]);
+      process.kill(below);
     } finally {
       parent.kill('SIGKILL');
     }
