@@ -5,7 +5,7 @@ import { putOffByPerson, situationOf } from '../healing/situation.ts';
 import type { Effect } from './effects.ts';
 import type { FleetEvent } from './events.ts';
 import { freshLaunch, resumeOrFresh } from './launching.ts';
-import { type Agent, type FleetState, type HealingAttempt, type Incident, runningLaunch } from './state.ts';
+import { type Agent, type FleetState, type HealingAttempt, runningLaunch } from './state.ts';
 
 /** What healing calls for at one endpoint: an incident where it is unbound, and the attempt that is under way or due. */
 export function planHealing(
@@ -47,8 +47,6 @@ export function planHealing(
       const outage = outageOf(state, agent, server, health.cause);
       return { decisions: [{ ...subject, kind: 'incident opened', cause: health.cause, outage }], effects: [] };
     }
-    // One restart is for all endpoints of the agent.
-    if (Object.values(agent.incidents).some((one) => isRestarting(one))) return none;
     const move = nextMove(situationOf(state, agent, server, incident, health.cause, now), now);
     switch (move.kind) {
       case 'wait':
@@ -67,11 +65,6 @@ export function planHealing(
   // What ended by itself while it was healed is not over: a restart that did not help stays counted.
   const isOver = health.state === 'off' && agent.life.kind !== 'blocked' && agent.life.kind !== 'dead';
   return isOver ? { decisions: [{ ...subject, kind: 'incident closed', outcome: 'over' }], effects: [] } : none;
-}
-
-function isRestarting(incident: Incident): boolean {
-  const attempt = activeAttempt(incident);
-  return attempt !== undefined && isRestart(attempt);
 }
 
 /** A restart is a try for each endpoint of the agent that is being healed. */
