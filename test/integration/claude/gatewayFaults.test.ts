@@ -161,9 +161,12 @@ describe('faults around claude 2.1.332', function () {
   });
 
   it('are resumed on another port when a stranger has taken the one that they know', async () => {
+    // One is enough: that restarts by healing keep their distance is a matter of the ladder.
+    await rig.request({ kind: 'stop', name: 'bo' });
+    await rig.until('bo', 'stopped', (row) => row.life === 'stopped');
     const before = conversations();
     const { port } = await endpoint();
-    const launches = names.map((name) => rig.agent(name).launchCount);
+    const launches = rig.agent('ada').launchCount;
     const since = Date.now();
     const closed = await rig.closePort();
     const stranger = await listenOn(port);
@@ -176,14 +179,14 @@ describe('faults around claude 2.1.332', function () {
         `Port ${port} is held by another program; the gateway took ${taken.port}. ` +
           'Agents that still ask at the old port are restarted with resume.',
       );
-      for (const [index, name] of names.entries()) await untilHealed(name, (launches[index] ?? 0) + 1);
+      await untilHealed('ada', launches + 1);
       deepStrictEqual(conversations(), before);
       const healed = rig.state.timeline.filter(({ at }) => at >= since).map(({ text }) => text);
       deepStrictEqual(
         ['reconnect started', 'resume started'].map((text) => healed.filter((one) => one === text).length),
-        [0, 2],
+        [0, 1],
       );
-      for (const name of names) await callWorks(name);
+      await callWorks('ada');
     } finally {
       stranger.close();
     }
