@@ -12,6 +12,8 @@ export interface ModelRequest {
   readonly kind: 'turn' | 'side';
   /** All text of the last user message, with the reminders that `claude` adds to it. */
   readonly text: string;
+  /** All text of the messages of role `system`, in which newer versions hand on what hooks told. */
+  readonly notes: string;
   /** What the last user message hands back from tools, as JSON. */
   readonly toolResults: readonly string[];
   /** Names of the tools on offer. 2.1.332 defers those of MCP servers: they are absent and callable all the same. */
@@ -124,14 +126,24 @@ async function answer(request: IncomingMessage, response: ServerResponse, contex
 function readRequest(input: Messages): ModelRequest {
   // The last *user* message: newer versions of claude append system messages after it.
   const content = input.messages.findLast((message) => message.role === 'user')?.content ?? '';
-  const parts: Part[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+  const parts = partsOf(content);
+  const notes = input.messages.filter(({ role }) => role === 'system').flatMap((message) => partsOf(message.content));
   return {
     model: input.model,
     kind: input.tools.length > 0 ? 'turn' : 'side',
-    text: parts.flatMap((part) => ('text' in part ? [part.text] : [])).join('\n'),
+    text: textOf(parts),
+    notes: textOf(notes),
     toolResults: parts.flatMap((part) => ('content' in part ? [describeResult(part)] : [])),
     tools: input.tools.map((tool) => tool.name),
   };
+}
+
+function partsOf(content: string | readonly Part[]): readonly Part[] {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+}
+
+function textOf(parts: readonly Part[]): string {
+  return parts.flatMap((part) => ('text' in part ? [part.text] : [])).join('\n');
 }
 
 function describeResult(result: { content?: unknown; is_error?: boolean | undefined }): string {
