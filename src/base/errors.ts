@@ -15,7 +15,6 @@ export type ErrorCode =
   | 'guard-blocked'
   | 'conversation-poisoned'
   | 'conversation-in-use'
-  | 'conversation-in-use'
   | 'launch-refused'
   | 'gateway-away'
   | 'gateway-cannot-start'

@@ -23,7 +23,6 @@ const codes: Readonly<Record<ErrorCode, true>> = {
   'guard-blocked': true,
   'conversation-poisoned': true,
   'conversation-in-use': true,
-  'conversation-in-use': true,
   'launch-refused': true,
   'gateway-away': true,
   'gateway-cannot-start': true,
