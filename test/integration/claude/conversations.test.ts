@@ -57,6 +57,32 @@ for (const version of claudeVersions) {
       deepStrictEqual([rig.agent('bo').session?.cause, rig.agent('bo').lineage.at(-1)?.id], ['clear', before]);
     });
 
+    it('quarantines a conversation after two turns that fail by one poison, and goes on in a fork before them (case 17)', async () => {
+      const bad = 'FAIL400 `thinking` blocks cannot be modified';
+      for (const text of ['opening words', 'later words', bad, bad]) await rig.turn('bo', text);
+      await rig.until('bo', 'blocked', (row) => row.life === 'blocked' && row.poison === 'poisoned: thinking blocks');
+      const resume = { kind: 'restart', name: 'bo', mode: 'resume', guard: 'enforce' } as const;
+      await rejects(rig.request(resume), /fails with the same error \(thinking blocks\)/);
+      const { session: before, launchCount } = rig.agent('bo');
+      const original = await readFile(before?.transcriptPath ?? '');
+      await rig.request({ kind: 'fork', name: 'bo' });
+      await rig.untilBound('bo', launchCount + 1);
+      await rig.turn('bo', 'after the fork');
+      const { session, lineage } = rig.agent('bo');
+      const copy = await readFile(session?.transcriptPath ?? '', 'utf8');
+      deepStrictEqual(
+        {
+          cause: session?.cause,
+          former: [lineage.at(-1)?.id, lineage.at(-1)?.quarantine?.error],
+          holds: ['opening words', 'later words', 'FAIL400', 'after the fork'].map((text) => copy.includes(text)),
+        },
+        { cause: 'fork', former: [before?.id, 'poisoned: thinking blocks'], holds: [true, false, false, true] },
+      );
+      // What Claude writes when it ends, it appends.
+      const kept = await readFile(before?.transcriptPath ?? '');
+      ok(kept.subarray(0, original.length).equals(original));
+    });
+
     it('reconnects on request, with the same conversation and a new MCP session', async () => {
       const { session, bindings } = rig.agent('ada');
       await rig.request({ kind: 'reconnect', name: 'ada', server: 'bowline-self' });
