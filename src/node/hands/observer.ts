@@ -34,6 +34,9 @@ export interface ObserverOptions {
 /** While a launch is not confirmed its screen is looked at this often: a dialog fires no hook. */
 const screenEveryMs = 1_000;
 
+/** With a change of activity, at most this often: finding a program may take a shell. */
+const programEveryMs = 60_000;
+
 /**
  * Tells what happens to running agents by itself: ends, dialogs of a launch, activity from live-session files. Ends are
  * pushed by tmux; absence counts only when tmux proves it.
@@ -46,6 +49,8 @@ export class Observer extends DisposableObject {
   private directories: ReadonlySet<string> = new Set();
   private screenTimer: ReturnType<typeof setTimeout> | undefined;
   private connecting = false;
+  /** When the program of each running launch was last looked at. */
+  private readonly programLooks = new Map<string, number>();
   /** Launches that have come up, so that their last words need no care any more. */
   private cameUp: ReadonlySet<string> = new Set();
   private disposed = false;
@@ -90,6 +95,7 @@ export class Observer extends DisposableObject {
       this.directories = new Set(this.running().flatMap(([agent]) => this.directoryOf(agent) ?? []));
       this.watchScreens();
       this.noteWhoCameUp();
+      this.forgetProgramLooks();
     }
     // Also where nothing changed: one that was missing may be there by now.
     this.liveSessions.watchOnly(this.directories);
@@ -190,6 +196,11 @@ export class Observer extends DisposableObject {
     }
   }
 
+  private forgetProgramLooks(): void {
+    const ids = new Set(this.running().map(([, { launch }]) => launch.id));
+    for (const id of this.programLooks.keys()) if (!ids.has(id)) this.programLooks.delete(id);
+  }
+
   private noteWhoCameUp(): void {
     const { tmux, log } = this.options;
     if (tmux.state.kind !== 'connected') return;
@@ -246,6 +257,7 @@ export class Observer extends DisposableObject {
     if (own !== undefined) {
       const [agent, running] = own;
       await this.readActivity(agent, running);
+      await this.lookAtProgram(agent, running);
       // One that was killed tells nothing more.
       if (running.shared !== undefined) await this.lookAtOther(directory, agent, running, running.shared.pid);
       return;
@@ -267,6 +279,18 @@ export class Observer extends DisposableObject {
     const { id: launchId } = running.launch;
     const other = isShared ? { pid } : {};
     this.report({ at: this.options.now(), kind: 'conversation shared', name, launchId, ...other });
+  }
+
+  /** Tells once that the program of a running agent was replaced or is gone. */
+  private async lookAtProgram(agent: Agent, running: RunningLaunch): Promise<void> {
+    const { id: launchId } = running.launch;
+    const now = this.options.now();
+    if (running.program !== undefined || now - (this.programLooks.get(launchId) ?? 0) < programEveryMs) return;
+    this.programLooks.set(launchId, now);
+    const program = this.options.fleet().settings.claudePath;
+    const what = await programSince(program, this.options.environmentOf(agent.name), running.startedAt);
+    if (what === 'same') return;
+    this.report({ at: this.options.now(), kind: 'program changed', name: agent.name, launchId, what });
   }
 
   private async readActivity(agent: Agent, running: RunningLaunch): Promise<void> {
