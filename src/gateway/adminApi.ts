@@ -6,6 +6,7 @@ import type { Log } from '../base/log.ts';
 import { promptViews } from '../core/fleet/promptView.ts';
 import { type AgentRow, select } from '../core/fleet/select.ts';
 import { type Command, commandSchema } from '../protocol/commands.ts';
+import { configurationChangeSchema } from '../protocol/fleetState.ts';
 import type { conversationListSchema } from '../protocol/conversations.ts';
 import { firstIssue, inEnglish } from '../protocol/issues.ts';
 import { promptIdSchema } from '../protocol/schema.ts';
@@ -83,12 +84,13 @@ const actions: ReadonlyMap<string, Action> = new Map<string, Action>([
     async (name, body) => ({ kind: 'interrupt', name, id: randomUUID(), ...readAs(interruptSchema, await body()) }),
   ],
   ['fork', (name) => ({ kind: 'fork', name })],
-  [
-    'resume-other',
-    async (name, body) => ({ kind: 'resume other', name, ...readAs(resumeOtherSchema, await body()) }),
-  ],
+  ['resume-other', async (name, body) => ({ kind: 'resume other', name, ...readAs(resumeOtherSchema, await body()) })],
   ['keep-trying', (name) => ({ kind: 'keep trying', name })],
   ['verify', (name) => ({ kind: 'verify', name })],
+  [
+    'configure',
+    async (name, body) => ({ kind: 'configure agent', name, change: readAs(configurationChangeSchema, await body()) }),
+  ],
   ['heal', (name) => ({ kind: 'heal', names: [name] })],
   ['reconnect', async (name, body) => ({ kind: 'reconnect', name, ...readAs(reconnectSchema, await body()) })],
   [

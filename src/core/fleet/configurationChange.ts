@@ -46,13 +46,9 @@ export function needsRelaunch(before: AgentConfiguration, after: AgentConfigurat
 
 /** Directories are a set, variables and servers have no order, the order of arguments has a meaning. */
 function meaning(configuration: AgentConfiguration, field: keyof AgentConfiguration): string {
-  switch (field) {
-    case 'addedDirectories':
-      return JSON.stringify([...new Set(configuration.addedDirectories)].sort());
-    case 'environment':
-    case 'servers':
-      return JSON.stringify(Object.entries(configuration[field]).sort(([a], [b]) => (a < b ? -1 : 1)));
-    default:
-      return JSON.stringify(configuration[field]) ?? '';
+  if (field === 'addedDirectories') return JSON.stringify([...new Set(configuration.addedDirectories)].sort());
+  if (field === 'environment' || field === 'servers') {
+    return JSON.stringify(Object.entries(configuration[field]).sort(([a], [b]) => (a < b ? -1 : 1)));
   }
+  return JSON.stringify([configuration[field]]);
 }

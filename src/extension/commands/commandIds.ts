@@ -15,6 +15,7 @@ export const commandIds = [
   'bowline.stop',
   'bowline.stopAll',
   'bowline.start',
+  'bowline.configureAgent',
   'bowline.remove',
   'bowline.verifyBinding',
   'bowline.reconnectMcp',

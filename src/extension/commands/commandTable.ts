@@ -4,6 +4,7 @@ import { attach } from './attach.ts';
 import { reconnectMcp, verifyBinding } from './binding.ts';
 import type { CommandContext, CommandHandler } from './commandContext.ts';
 import { type CommandId, commandIds } from './commandIds.ts';
+import { configureAgent } from './configure.ts';
 import { forkConversation, keepTrying } from './conversations.ts';
 import { healAll, healNow } from './heal.ts';
 import { showError } from './interaction.ts';
@@ -32,6 +33,7 @@ const handlers: Readonly<Record<CommandId, CommandHandler>> = {
   'bowline.stop': stop,
   'bowline.stopAll': stopAll,
   'bowline.start': start,
+  'bowline.configureAgent': configureAgent,
   'bowline.remove': remove,
   'bowline.verifyBinding': verifyBinding,
   'bowline.reconnectMcp': reconnectMcp,

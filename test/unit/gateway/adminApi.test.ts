@@ -78,6 +78,8 @@ describe('admin API', () => {
       await ask('POST', '/agents', { name: 'ada', directory: project }),
       await ask('POST', '/agents/ada/restart', { mode: 'fresh' }),
       await ask('POST', '/agents/ada/restart', { mode: 'resume', bypassGuard: true, reason: 'x' }),
+      await ask('POST', '/agents/ada/configure', { effort: 'high' }),
+      await ask('POST', '/agents/ada/configure', { effort: 3 }),
       await ask('POST', '/agents/ada/stop'),
       await ask('POST', '/stop-all'),
       await ask('POST', '/host/resumed'),
@@ -90,7 +92,7 @@ describe('admin API', () => {
     assert.deepStrictEqual(
       { steps, life: one.agent.life.kind, shown: one.view.life, all: all.agents, by },
       {
-        steps: ['201', '204', '204', '204', '204'],
+        steps: ['201', '204', '204', '204', '400 bad-request', '204', '204', '204'],
         life: 'stopping',
         shown: 'stopping',
         all: [{ name: 'ada' }],

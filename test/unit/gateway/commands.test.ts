@@ -226,7 +226,7 @@ describe('commands', () => {
 
   it('stops all agents for the reason "shutdown", and leaves those alone that do not run', async () => {
     const of = (events: readonly FleetEvent[], other: string): readonly FleetEvent[] => {
-      return events.map((event) => ('name' in event ? { ...event, name: other } : event)) as readonly FleetEvent[];
+      return events.map((event) => ('name' in event ? { ...event, name: other } : event));
     };
     const all = [
       ...running,
