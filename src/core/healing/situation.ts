@@ -2,6 +2,7 @@ import { causeText } from '../binding/causes.ts';
 import { bindingHealth, type UnboundCause } from '../binding/health.ts';
 import { dialsAgainWhenCalled } from '../claude/version.ts';
 import { resumeOrFresh } from '../fleet/launching.ts';
+import { poisonSentence } from '../fleet/poison.ts';
 import { type Agent, currentLaunch, type FleetState, type HealingAttempt, type Incident } from '../fleet/state.ts';
 import { saveTool } from '../guard/saveTool.ts';
 import { judgeRestart } from '../guard/verdict.ts';
@@ -93,6 +94,9 @@ function uselessRungs(
   return [
     ...(canBeNudged(state, agent, server) ? [] : (['nudge'] as const)),
     ...(asksAtOldPort(state, agent) ? (['reconnect'] as const) : []),
+    ...(agent.session?.quarantine === undefined ? [] : (['resume'] as const)),
+    // Each turn in it fails.
+    ...(poisonSentence(agent) === undefined ? [] : (['resume'] as const)),
     // Nothing was to be resumed: that restart was a fresh one.
     ...(isFreshAnyway && attempts.some((one) => one.rung === 'resume' && one.outcome === 'failed')
       ? (['fresh'] as const)

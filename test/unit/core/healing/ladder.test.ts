@@ -163,6 +163,19 @@ describe('the whole healing ladder', () => {
     deepStrictEqual([starting[0], first, shown(story)[0]], ['verifying', ['type /mcp reconnect bowline-self'], 'dead']);
   });
 
+  it('never resumes a poisoned conversation', () => {
+    const story = blackout();
+    for (let turn = 0; turn < 2; turn += 1) {
+      story.wait(1_000).hook({ event: 'UserPromptSubmit' }).wait(1_000);
+      story.hook({ event: 'StopFailure', error: 'poisoned: thinking blocks' });
+    }
+    reconnectsFail(story).settle();
+    deepStrictEqual(
+      [attempts(story), story.agent().incidents[server]?.end?.reason, story.agent().launchCount],
+      [['reconnect failed', 'reconnect failed'], 'guard', 1],
+    );
+  });
+
   it('counts a resume whose process did not stay, also after the next start', () => {
     const story = reconnectsFail(blackout());
     restarted(story);
