@@ -54,7 +54,7 @@ describe('settings for the gateway', () => {
         sameSettings(settings({}), { ...settings({}), handsWithoutWindow: 'on' }),
         sameSettings(settings({}), { ...settings({}), idleMinutes: 1 }),
       ],
-      [true, false, false, false, false, true],
+      [true, false, false, false, false, true, false],
     );
   });
 });
