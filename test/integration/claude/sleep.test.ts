@@ -1,7 +1,7 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { FleetRig } from '../../harness/fleetRig.ts';
 
-describe('sleep of claude 2.1.332', function () {
+describe('sleep and another configuration of claude 2.1.332', function () {
   this.timeout(180_000);
   let rig: FleetRig;
 
@@ -42,6 +42,35 @@ describe('sleep of claude 2.1.332', function () {
     deepStrictEqual(
       [agent.session?.id, agent.life.kind === 'running' ? agent.life.running.launch.cause : agent.life.kind],
       [session?.id, 'wake'],
+    );
+  });
+
+  it('takes another configuration by a relaunch with its conversation, when it is idle', async () => {
+    const before = rig.agent('ada');
+    await rig.until('ada', 'at rest', ({ life }, { activity }) => life === 'ready' && activity.kind === 'idle');
+    await rig.request({
+      kind: 'configure agent',
+      name: 'ada',
+      change: { model: 'sonnet', effort: 'high', systemPrompt: 'Be brief.' },
+    });
+    await rig.untilBound('ada', before.launchCount + 1);
+    const agent = rig.agent('ada');
+    const line = await rig.tmux('list-panes', '-t', '=ada:', '-F', '#{pane_start_command}');
+    deepStrictEqual(
+      {
+        session: agent.session?.id,
+        last: agent.launches.at(-1)?.reason,
+        relaunch: agent.relaunch,
+        words: ['--model=sonnet', '--effort=high', '--append-system-prompt=Be brief.'].filter((one) =>
+          line.includes(one),
+        ),
+      },
+      {
+        session: before.session?.id,
+        last: 'replaced',
+        relaunch: undefined,
+        words: ['--model=sonnet', '--effort=high', '--append-system-prompt=Be brief.'],
+      },
     );
   });
 });
