@@ -76,6 +76,12 @@ export class PromptCommands {
       throw new BowlineError('guard-blocked', `${name} is being asked to save already. Wait for that, or cancel it.`);
     }
     const health = bindingHealth(agent, 'bowline-self', fleet.state.epoch, clock());
+    if (agent.session?.quarantine !== undefined) {
+      throw new BowlineError(
+        'guard-blocked',
+        `${name} cannot save its context: each of its turns fails. Force Fresh Restart begins anew, and the guard lets that through.`,
+      );
+    }
     if (saveTool(health.state) === 'unreachable') {
       throw new BowlineError(
         'guard-blocked',

@@ -92,6 +92,7 @@ function inTheWay(agent: Agent, healths: readonly Health[]): string | undefined 
     return dialog === undefined ? 'its start' : `a dialog (${dialog}); attach and answer it`;
   }
   if (life.running.dialog !== undefined) return `a dialog (${life.running.dialog}); attach and answer it`;
+  if (agent.session?.quarantine !== undefined) return 'your choice about its poisoned conversation';
   switch (activity.kind) {
     case 'busy':
       return 'the end of its turn';

@@ -1,9 +1,11 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { lifeOf } from '../../../../src/core/fleet/lifeOf.ts';
 import { resumeOrFresh } from '../../../../src/core/fleet/launching.ts';
+import { promptWaitsFor } from '../../../../src/core/fleet/planPrompts.ts';
 import { afterReading } from '../../../../src/core/fleet/poison.ts';
 import type { SessionRecord } from '../../../../src/core/fleet/state.ts';
 import { judgeRestart } from '../../../../src/core/guard/verdict.ts';
+import { situationOf } from '../../../../src/core/healing/situation.ts';
 import { FleetStory } from '../../../harness/fleetStory.ts';
 
 const thinking = 'poisoned: thinking blocks';
@@ -118,6 +120,25 @@ describe('poisoned conversation', () => {
     deepStrictEqual(
       [session?.id, session?.cause, session?.quarantine, lineage.map(({ id, quarantine }) => [id, quarantine?.error])],
       ['copy', 'fork', undefined, [['session-1', thinking]]],
+    );
+  });
+
+  it('is not healed by a resume, and takes no prompt until a person has chosen', () => {
+    const story = after(thinking, thinking);
+    story.tell({
+      kind: 'prompt requested',
+      name: 'ada',
+      prompt: { id: 'p', requestedAt: story.now, by: 'w', digest: 'd', characters: 1 },
+    });
+    const waits = (story.agent().prompts ?? []).map((prompt) => promptWaitsFor(story.agent(), prompt, []));
+    const cause = 'client gave up';
+    story.dropStream().wait(14_000).tell({ kind: 'incident opened', name: 'ada', server: 'bowline-self', cause });
+    const incident = story.agent().incidents['bowline-self'];
+    if (incident === undefined) throw new Error('no incident');
+    const { useless } = situationOf(story.state, story.agent(), 'bowline-self', incident, cause, story.now);
+    deepStrictEqual(
+      [waits, useless.includes('resume'), story.settle().effects.some(({ kind }) => kind === 'prompt')],
+      [['your choice about its poisoned conversation'], true, false],
     );
   });
 
