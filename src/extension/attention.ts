@@ -5,7 +5,7 @@ import type { AgentRow, Blackout, FleetView } from '../core/fleet/select.ts';
 import { currentLaunch } from '../core/fleet/state.ts';
 import type { GatewayClient } from './gatewayClient.ts';
 import type { FleetPresenter } from './fleetPresenter.ts';
-import { namesToHeal } from './healProgress.ts';
+import { byOutage, namesToHeal } from './healProgress.ts';
 import { newlyInNeed } from './launchOutcome.ts';
 import { settingNamedIn } from './namedSetting.ts';
 import { openSetting } from './openSetting.ts';
@@ -105,23 +105,23 @@ export class Attention extends DisposableObject {
 
   /** Agents of one outage are one message, and one that is on the screen is not repeated. */
   private tellAll(rows: readonly AgentRow[], blackouts: readonly Blackout[]): void {
-    const outageOf = ({ name }: AgentRow): Blackout | undefined =>
-      blackouts.find(({ needPerson }) => needPerson.includes(name));
-    for (const row of rows) if (outageOf(row) === undefined) void this.tell(row);
-    for (const blackout of blackouts) {
-      const fresh = rows.filter((row) => outageOf(row) === blackout);
-      const [first] = fresh;
-      if (first === undefined || this.toldOutages.has(blackout.outage)) continue;
+    const { alone, together } = byOutage(rows, blackouts);
+    for (const row of alone) void this.tell(row);
+    for (const { blackout, first, count } of together) {
+      if (this.toldOutages.has(blackout.outage)) continue;
       this.toldOutages.add(blackout.outage);
-      const told = fresh.length === 1 ? this.tell(first) : this.tellOutage(blackout, first.detail);
+      const told = count === 1 ? this.tell(first) : this.tellOutage(blackout, first.detail);
       void told.finally(() => this.toldOutages.delete(blackout.outage));
     }
   }
 
-  private tellOutage({ needPerson, cause, what }: Blackout, detail: string): Promise<void> {
+  private tellOutage({ outage, needPerson, cause, what }: Blackout, detail: string): Promise<void> {
     const offers = [command('Show Causes', 'bowline.showCauses')];
     if (causeText(cause).mend === 'reconnect') {
-      offers.unshift(command('Heal All', 'bowline.healNow', { agents: needPerson }));
+      // Others may have joined them since.
+      const agents = (): readonly string[] =>
+        this.presenter.view.blackouts.find((one) => one.outage === outage)?.agents ?? needPerson;
+      offers.unshift({ title: 'Heal All', run: () => command('', 'bowline.healNow', { agents: agents() }).run() });
     }
     const names = needPerson.length > 5 ? `${needPerson.slice(0, 5).join(', ')}, ...` : needPerson.join(', ');
     return offer(

@@ -1,10 +1,30 @@
 import { causeText } from '../core/binding/causes.ts';
-import type { AgentRow, FleetView } from '../core/fleet/select.ts';
+import type { AgentRow, Blackout, FleetView } from '../core/fleet/select.ts';
 
 /** Names of the agents that lost their tools by a cause that healing can mend. */
 export function namesToHeal({ blackouts }: Pick<FleetView, 'blackouts'>): readonly string[] {
   const mendable = blackouts.filter(({ cause }) => causeText(cause).mend === 'reconnect');
   return [...new Set(mendable.flatMap(({ agents }) => agents))];
+}
+
+/** Agents that need a person: those of one outage `together`, with one of them and how many they are. */
+export interface AgentsInNeed {
+  readonly alone: readonly AgentRow[];
+  readonly together: readonly { readonly blackout: Blackout; readonly first: AgentRow; readonly count: number }[];
+}
+
+/** Sorts agents that need a person by the outage in which healing has ended for them. */
+export function byOutage(rows: readonly AgentRow[], blackouts: readonly Blackout[]): AgentsInNeed {
+  const outageOf = ({ name }: AgentRow): Blackout | undefined =>
+    blackouts.find(({ needPerson }) => needPerson.includes(name));
+  return {
+    alone: rows.filter((row) => outageOf(row) === undefined),
+    together: blackouts.flatMap((blackout) => {
+      const fresh = rows.filter((row) => outageOf(row) === blackout);
+      const [first] = fresh;
+      return first === undefined ? [] : [{ blackout, first, count: fresh.length }];
+    }),
+  };
 }
 
 /** How far healing of some agents is. */

@@ -1,6 +1,6 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import type { AgentRow } from '../../../src/core/fleet/select.ts';
-import { healProgress, healResult, namesToHeal } from '../../../src/extension/healProgress.ts';
+import { byOutage, healProgress, healResult, namesToHeal } from '../../../src/extension/healProgress.ts';
 import { agent, blackout, endpoint, unbound } from '../webview/fleetViews.ts';
 
 const lost = [unbound('client gave up')];
@@ -20,6 +20,29 @@ describe('healing of several agents', () => {
       blackout('gateway was away', ['bo', 'cy']),
     ];
     deepStrictEqual(namesToHeal({ blackouts }), ['bo', 'cy']);
+  });
+
+  it('makes one message of the agents of one outage, and one each of all others', () => {
+    const rows = ['ada', 'bo', 'cy', 'di'].map((name) => agent(name, { life: 'blocked' }));
+    const blackouts = [
+      { ...blackout('gateway was away', ['ada', 'bo', 'ed']), needPerson: ['ada', 'bo'] },
+      { ...blackout('client gave up', ['cy']), needPerson: ['cy'] },
+      blackout('never connected', ['di']),
+    ];
+    const { alone, together } = byOutage(rows, blackouts);
+    deepStrictEqual(
+      [
+        alone.map(({ name }) => name),
+        together.map(({ blackout: { cause }, first, count }) => [cause, first.name, count]),
+      ],
+      [
+        ['di'],
+        [
+          ['gateway was away', 'ada', 2],
+          ['client gave up', 'cy', 1],
+        ],
+      ],
+    );
   });
 
   it('tells how far it is, and whom it waits for', () => {
