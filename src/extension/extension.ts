@@ -23,6 +23,7 @@ import { GatewayClient } from './gatewayClient.ts';
 import { HandsHost } from './handsHost.ts';
 import { ChannelLog } from './log.ts';
 import { PipesNotice } from './pipesNotice.ts';
+import { RestartPlanDocuments } from './restartPlanDocuments.ts';
 import { SettingsSync, tmuxPathSetting } from './settings.ts';
 import { StatusBar } from './statusBar.ts';
 import type { StatusLook } from './statusLook.ts';
@@ -125,7 +126,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<Bowlin
   );
   store.add(new BindingHealthView(presenter, context.extensionUri, log));
   store.add(new SettingsSync(client, log));
-  store.add(new CommandTable({ client, presenter, terminals, attention, log, paths }));
+  const plans = store.add(new RestartPlanDocuments());
+  store.add(new CommandTable({ client, presenter, terminals, attention, log, paths, plans }));
   store.add(
     vscode.workspace.onDidGrantWorkspaceTrust(() => {
       client.reconnect();

@@ -9,6 +9,8 @@ const healingPolicies = healingSchema.options.join(', ');
 
 const failedResumeSchema = z.enum(['ask', 'fresh']);
 
+const guardErrorSchema = z.enum(['block', 'allow']);
+
 /** Settings of the editor for the gateway, and a sentence for each value that was left out. */
 export interface SettingsReading {
   readonly settings: FleetSettings;
@@ -37,12 +39,15 @@ export function readSettings(get: (name: string) => unknown): SettingsReading {
   if (!idle.success) complaints.push('bowline.idleTimeoutMinutes must be a number from 0 to 10080; 0 (never) is used.');
   const failedResume = failedResumeSchema.safeParse(get('failedResume') ?? 'ask');
   if (!failedResume.success) complaints.push('bowline.failedResume must be ask or fresh; ask is used.');
+  const guardError = guardErrorSchema.safeParse(get('guardError') ?? 'block');
+  if (!guardError.success) complaints.push('bowline.guardError must be block or allow; block is used.');
   return {
     settings: {
       claudePath,
       environment,
       healing: healing.data ?? 'auto',
       ...(tmuxPath !== undefined && { tmuxPath }),
+      ...(guardError.data === 'allow' && { guardError: 'allow' }),
       ...(withoutWindow.data === false && { handsWithoutWindow: 'off' }),
       ...(failedResume.data === 'fresh' && { failedResume: 'fresh' }),
       ...(idle.data !== undefined && idle.data > 0 && { idleMinutes: idle.data }),
@@ -63,8 +68,25 @@ export function sameSettings(a: FleetSettings, b: FleetSettings): boolean {
 }
 
 function fingerprint(settings: FleetSettings): string {
-  const { claudePath, environment, healing, tmuxPath = '', handsWithoutWindow = 'on', idleMinutes = 0 } = settings;
+  const {
+    claudePath,
+    environment,
+    healing,
+    tmuxPath = '',
+    handsWithoutWindow = 'on',
+    guardError = 'block',
+    idleMinutes = 0,
+  } = settings;
   const { failedResume = 'ask' } = settings;
   const variables = Object.entries(environment).sort(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([claudePath, tmuxPath, healing, handsWithoutWindow, idleMinutes, failedResume, variables]);
+  return JSON.stringify([
+    claudePath,
+    tmuxPath,
+    healing,
+    handsWithoutWindow,
+    guardError,
+    idleMinutes,
+    failedResume,
+    variables,
+  ]);
 }

@@ -3,6 +3,7 @@ import type { Attention } from '../attention.ts';
 import type { FleetPresenter } from '../fleetPresenter.ts';
 import type { GatewayClient } from '../gatewayClient.ts';
 import type { ChannelLog } from '../log.ts';
+import type { RestartPlanDocuments } from '../restartPlanDocuments.ts';
 import type { AgentTerminals } from '../terminals.ts';
 
 /** What commands work with. */
@@ -13,6 +14,7 @@ export interface CommandContext {
   readonly attention: Attention;
   readonly log: ChannelLog;
   readonly paths: StatePaths;
+  readonly plans: RestartPlanDocuments;
 }
 
 /** A command gets the row it was invoked on, or other arguments of a caller; whatever comes is read by a schema. */

@@ -8,6 +8,7 @@ export const commandIds = [
   'bowline.restart',
   'bowline.forceFreshRestart',
   'bowline.restartBypassingGuard',
+  'bowline.showRestartPlan',
   'bowline.forkConversation',
   'bowline.keepTrying',
   'bowline.resumeOtherConversation',

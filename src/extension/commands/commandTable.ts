@@ -13,6 +13,7 @@ import { interruptTurn } from './interruptTurn.ts';
 import { newAgent } from './newAgent.ts';
 import { openTranscript, resumeOtherConversation } from './otherConversation.ts';
 import { forceFreshRestart, restart, restartBypassingGuard } from './restart.ts';
+import { showRestartPlan } from './restartPlan.ts';
 import { sendPrompt, sendPromptDocument } from './sendPrompt.ts';
 import { showCauses } from './showCauses.ts';
 import { showLog } from './showLog.ts';
@@ -26,6 +27,7 @@ const handlers: Readonly<Record<CommandId, CommandHandler>> = {
   'bowline.restart': restart,
   'bowline.forceFreshRestart': forceFreshRestart,
   'bowline.restartBypassingGuard': restartBypassingGuard,
+  'bowline.showRestartPlan': showRestartPlan,
   'bowline.forkConversation': forkConversation,
   'bowline.keepTrying': keepTrying,
   'bowline.resumeOtherConversation': resumeOtherConversation,

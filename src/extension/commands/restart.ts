@@ -99,6 +99,12 @@ async function saveThenRestart(context: CommandContext, name: string, mode: Laun
 async function send(context: CommandContext, request: RestartRequest): Promise<void> {
   const launchesBefore = context.presenter.state.agents[request.name]?.launchCount ?? 0;
   context.attention.watch(request.name);
+  const { notices: before } = context.presenter.state;
   await context.client.request(request);
   await awaitLaunch(context, request.name, launchesBefore);
+  // That it was restarted without a save, or in spite of an error of the guard, the person shall know who asked for it.
+  const told = context.presenter.state.notices.filter(
+    (notice) => !before.includes(notice) && notice.agent === request.name && notice.code.startsWith('guard-'),
+  );
+  for (const { sentence } of told) void vscode.window.showWarningMessage(sentence);
 }

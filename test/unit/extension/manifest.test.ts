@@ -62,6 +62,7 @@ describe('the manifest', () => {
         ['bowline.tmuxPath', 'machine', ''],
         ['bowline.environment', 'machine', {}],
         ['bowline.healing', 'machine', 'auto'],
+        ['bowline.guardError', 'machine', 'block'],
         ['bowline.healWithoutWindow', 'machine', true],
         ['bowline.idleTimeoutMinutes', 'machine', 0],
         ['bowline.failedResume', 'machine', 'ask'],

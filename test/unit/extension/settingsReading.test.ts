@@ -12,13 +12,14 @@ describe('settings for the gateway', () => {
       settings: { claudePath: '/opt/claude', environment, healing: 'ask' },
       complaints: [],
     });
-    const more = { tmuxPath: ' /opt/tmux ', healWithoutWindow: false, idleTimeoutMinutes: 30 };
+    const more = { tmuxPath: ' /opt/tmux ', healWithoutWindow: false, idleTimeoutMinutes: 30, guardError: 'allow' };
     deepStrictEqual(read({ healing: 'auto', ...more }).settings, {
       claudePath: 'claude',
       environment: {},
       healing: 'auto',
       tmuxPath: '/opt/tmux',
       handsWithoutWindow: 'off',
+      guardError: 'allow',
       idleMinutes: 30,
     });
     deepStrictEqual(read({ healing: 'auto', tmuxPath: ' ', healWithoutWindow: true, idleTimeoutMinutes: 0 }).settings, {
@@ -30,12 +31,12 @@ describe('settings for the gateway', () => {
 
   it('lose only the values that cannot be used, each with a sentence', () => {
     const environment = { '1A': 'x', 'A-B': 'x', A: 1, B: 'y' };
-    const numbers = { idleTimeoutMinutes: -1, tmuxPath: 3 };
+    const numbers = { guardError: 1, idleTimeoutMinutes: -1, tmuxPath: 3 };
     const values = { claudePath: '', ...numbers, environment, healing: 'sometimes', healWithoutWindow: 'no' };
     const { settings, complaints } = read(values);
     deepStrictEqual(
       [settings, complaints.length],
-      [{ claudePath: 'claude', environment: { B: 'y' }, healing: 'auto' }, 6],
+      [{ claudePath: 'claude', environment: { B: 'y' }, healing: 'auto' }, 7],
     );
     deepStrictEqual(read({ healing: 'off', environment: [] }).settings.environment, {});
   });
