@@ -94,8 +94,6 @@ function uselessRungs(
   return [
     ...(canBeNudged(state, agent, server) ? [] : (['nudge'] as const)),
     ...(asksAtOldPort(state, agent) ? (['reconnect'] as const) : []),
-    ...(agent.session?.quarantine === undefined ? [] : (['resume'] as const)),
-    ...(agent.session?.quarantine === undefined ? [] : (['resume'] as const)),
     // Each turn in it fails.
     ...(poisonSentence(agent) === undefined ? [] : (['resume'] as const)),
     // Nothing was to be resumed: that restart was a fresh one.
