@@ -35,11 +35,13 @@ export function planSleep(
 
 /** Whether nothing is under way with the agent, as far as the fleet knows. */
 export function isAtRest(agent: Agent, running: RunningLaunch, healths: readonly Health[]): boolean {
-  const { activity, incidents, saveRestart } = agent;
+  const { activity, incidents, saveRestart, session } = agent;
   return (
     activity.kind === 'idle' &&
     running.dialog === undefined &&
     poisonSentence(agent) === undefined &&
+    // What has no transcript lives in the process alone.
+    session?.unsaved?.missingAt === undefined &&
     !hasOpenPrompt(agent) &&
     Object.keys(incidents).length === 0 &&
     (saveRestart === undefined || saveRestart.ended !== undefined) &&

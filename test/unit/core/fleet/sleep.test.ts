@@ -83,6 +83,14 @@ describe('sleep', () => {
     'a restart that waits for a save': (story) => {
       return story.tell({ kind: 'save restart requested', name: 'ada', request: { promptId: 'p', mode: 'fresh' } });
     },
+    'a conversation that is not saved': (story) => {
+      const { session } = story.agent();
+      if (session === undefined) throw new Error('no session');
+      const unsaved = { path: '/t.jsonl', since: story.now, missingAt: story.now };
+      const agents = { ada: { ...story.agent(), session: { ...session, unsaved } } };
+      story.state = { ...story.state, agents };
+      return story;
+    },
     'the absence of hands': (story) => story.tell({ kind: 'hands changed' }),
   };
   for (const [what, keep] of Object.entries(awake)) {
