@@ -1,5 +1,7 @@
 import { deepStrictEqual, match, ok } from 'node:assert/strict';
 import path from 'node:path';
+import { readEndpointFile } from '../../../src/node/endpointFile.ts';
+import type { Endpoint } from '../../../src/protocol/endpointFile.ts';
 import { claudeBinary, claudeVersions } from '../../harness/claude.ts';
 import { FleetRig } from '../../harness/fleetRig.ts';
 import { findProcesses } from '../../harness/processes.mjs';
@@ -24,6 +26,12 @@ for (const version of claudeVersions) {
     after(async () => {
       await rig.dispose();
     });
+
+    async function endpoint(): Promise<Endpoint> {
+      const reading = await readEndpointFile(rig.paths);
+      if (reading.kind !== 'ok') throw new Error(`endpoint file ${reading.kind}`);
+      return reading.endpoint;
+    }
 
     const processesOf = (name: string): readonly string[] =>
       findProcesses(`BOWLINE_AGENT=${name}`).map(({ command }) => command);
@@ -86,6 +94,24 @@ for (const version of claudeVersions) {
         ],
         [[], id, ['replaced', 'released']],
       );
+    });
+
+    it('stay fresh when the gateway is killed between the request and the launch', async () => {
+      const former = rig.agent('ada').session?.id;
+      await rig.request({ kind: 'configure', settings: { ...rig.state.settings, handsWithoutWindow: 'off' } });
+      rig.closeWindow();
+      const { port, token, gateway } = await endpoint();
+      const { status } = await fetch(`http://127.0.0.1:${port}/agents/ada/restart`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ mode: 'fresh', bypassGuard: true }),
+      });
+      process.kill(gateway.pid, 'SIGKILL');
+      await waitFor('the next gateway', async () => (await endpoint()).gateway.instance !== gateway.instance);
+      await rig.openWindow();
+      await rig.untilBound('ada', 7);
+      const { session, lineage } = rig.agent('ada');
+      deepStrictEqual([status, session?.id === former, lineage.at(-1)?.id], [204, false, former]);
     });
   });
 }
