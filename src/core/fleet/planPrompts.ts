@@ -1,9 +1,9 @@
-import type { Health } from '../binding/health.ts';
+import { bindingHealth, type Health } from '../binding/health.ts';
 import { activeAttempt } from '../healing/ladder.ts';
 import type { Effect } from './effects.ts';
 import type { FleetEvent } from './events.ts';
 import { isSettled } from './reducePrompts.ts';
-import { type Agent, liveLaunchIds, type PromptRecord } from './state.ts';
+import { type Agent, enabledServers, type Epoch, liveLaunchIds, type PromptRecord } from './state.ts';
 
 /** In milliseconds. */
 export const promptTimes = {
@@ -80,6 +80,14 @@ export function takesPromptsAsleep({ life }: Agent): boolean {
   return life.kind === 'sleeping' || (life.kind === 'stopping' && life.reason === 'idle');
 }
 
+/** What forbids to type a prompt now, asked by the hands right before they do. */
+export function promptForbiddenBy(agent: Agent, epoch: Epoch | undefined, now: number): string | undefined {
+  return inTheWay(
+    agent,
+    enabledServers(agent).map((server) => bindingHealth(agent, server, epoch, now)),
+  );
+}
+
 function firstOpen(agent: Agent): PromptRecord | undefined {
   return agent.prompts?.find((prompt) => !isSettled(prompt));
 }
@@ -109,5 +117,6 @@ function inTheWay(agent: Agent, healths: readonly Health[]): string | undefined 
   if (healths.some(({ state }) => state === 'unbound')) return 'its tools, which are gone; heal it first';
   if (healths.some(({ state }) => state === 'suspect' || state === 'pending'))
     return 'its tools, which are being checked';
-  return undefined;
+  // Not `ready` yet: the proof of a launch is written down a moment after it came.
+  return life.running.verifiedAt === undefined ? 'the first proof of its tools' : undefined;
 }

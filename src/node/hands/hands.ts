@@ -2,6 +2,7 @@ import { delay, Sequencer } from '../../base/async.ts';
 import { BowlineError, messageOf } from '../../base/errors.ts';
 import { shellLine } from '../../core/claude/shellLine.ts';
 import { type ActivityKind, knownLaunchIds, runningLaunch } from '../../core/fleet/state.ts';
+import { promptForbiddenBy } from '../../core/fleet/planPrompts.ts';
 import { Emitter } from '../../base/events.ts';
 import { DisposableObject } from '../../base/lifecycle.ts';
 import type { Log } from '../../base/log.ts';
@@ -216,7 +217,14 @@ export class Hands extends DisposableObject {
       const subject = { at: this.now(), name, promptId };
       this.report([fact.kind === 'prompt waits' ? { ...subject, ...fact } : { ...subject, ...fact, launchId }]);
     };
-    const stillWanted = (): boolean => !signal.aborted && this.isIdle(name, launchId);
+    const stillWanted = (): boolean => {
+      if (signal.aborted || !this.isIdle(name, launchId)) return false;
+      const { agents, epoch } = this.options.fleet();
+      const agent = agents[name];
+      // What stands in its input line already is submitted all the same.
+      const isTyped = state()?.kind === 'typed';
+      return agent !== undefined && (isTyped || promptForbiddenBy(agent, epoch, this.now()) === undefined);
+    };
     return stepPrompt(this.tmux, pane, task, { now: this.now, stillWanted, state, report });
   }
 

@@ -1,5 +1,5 @@
 import { deepStrictEqual, match } from 'node:assert/strict';
-import { promptTimes } from '../../../../src/core/fleet/planPrompts.ts';
+import { promptForbiddenBy, promptTimes } from '../../../../src/core/fleet/planPrompts.ts';
 import { promptViews } from '../../../../src/core/fleet/promptView.ts';
 import { FleetStory } from '../../../harness/fleetStory.ts';
 
@@ -35,6 +35,24 @@ function look(story: FleetStory, id = promptId): readonly string[] {
 }
 
 describe('prompts', () => {
+  it('are not typed when the hands find something in the way that came after they were asked', () => {
+    const forbidden = (story: FleetStory): string | undefined =>
+      promptForbiddenBy(story.agent(), story.state.epoch, story.now);
+    const verified = ready();
+    verified.settle();
+    const busy = ready().hook({ event: 'UserPromptSubmit' });
+    const suspect = ready();
+    suspect.settle();
+    suspect.tell({ kind: 'doubted', name, server: 'bowline-self', cause: 'asked' });
+    const starting = new FleetStory().create().request().launched();
+    deepStrictEqual([verified, starting, busy, suspect].map(forbidden), [
+      undefined,
+      'its start',
+      'the end of its turn',
+      'its tools, which are being checked',
+    ]);
+  });
+
   it('go from queued over typed to received, by the hook of the launch that names their text', () => {
     const story = queue(ready());
     const seen = [look(story)];
