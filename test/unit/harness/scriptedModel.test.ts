@@ -114,7 +114,7 @@ describe('scripted model', () => {
       body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }], tools }),
     });
     assert.deepStrictEqual(model.requests, [
-      { model: 'm', kind: 'turn', text: 'hi', toolResults: [], tools: ['Read'] },
+      { model: 'm', kind: 'turn', text: 'hi', notes: '', toolResults: [], tools: ['Read'] },
     ]);
   });
 
