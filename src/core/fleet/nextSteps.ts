@@ -7,7 +7,8 @@ type UnaskedEnd = Extract<
 >;
 
 const texts: Readonly<Record<UnaskedEnd, string>> = {
-  'resume failed': 'Nothing was started in its place. Use Force Fresh Restart to begin anew, or Resume Other Conversation.',
+  'resume failed':
+    'Nothing was started in its place. Use Force Fresh Restart to begin anew, or Resume Other Conversation.',
   'login needed': 'Run claude in a terminal and log in with /login, then resume the agent.',
   'configuration error': 'Mend what it names, then resume the agent.',
   'binary missing':
