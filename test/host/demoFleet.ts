@@ -63,8 +63,12 @@ const endpointSchema = z.object({ port: z.int(), token: z.string() });
 /** The part of `GET /agents` that tells which `claude` the gateway would start. */
 const fleetSchema = z.object({ settings: z.object({ claudePath: z.string() }) });
 
-/** What {@link prepareDemoFleet} installs. */
-export interface DemoExtension {
+/** What {@link prepareDemoFleet} prepares and installs. */
+export interface DemoOptions {
+  /** Names of the agents. Absent: ada and bo. */
+  readonly names?: readonly string[];
+  /** Makes the program that the agents run as `claude`, in a directory of its own; gets the path of the pinned one. */
+  readonly program?: (directory: string, binary: string) => Promise<string>;
   /** Path of a .vsix. Absent: a link to this clone. */
   readonly vsix?: string;
   /** Instead: the same files as in the package, copied from this clone, and then changed in that directory. */
@@ -77,11 +81,12 @@ const manifestSchema = z.object({ publisher: z.string(), name: z.string(), versi
 const saveCommand = 'CALL mcp__bowline-self__save_my_context {"context":"The demo: nothing is left to do."}';
 
 /** Prepares the directory and, for a pinned `claude`, starts the scripted model. Starts nothing else. */
-export async function prepareDemoFleet(claude: DemoClaude, { vsix, changed }: DemoExtension = {}): Promise<DemoFleet> {
+export async function prepareDemoFleet(claude: DemoClaude, options: DemoOptions = {}): Promise<DemoFleet> {
+  const { vsix, changed, names = ['ada', 'bo'] } = options;
   // Short, because Unix sockets lie in it.
   const directory = await mkdtemp(path.join(os.tmpdir().length > 40 ? '/tmp' : os.tmpdir(), 'bowline-'));
   const below = (name: string): string => path.join(directory, name);
-  const agents = ['ada', 'bo'].map((name) => ({ name, directory: below(`work/${name}`) }));
+  const agents = names.map((name) => ({ name, directory: below(`work/${name}`) }));
   const model = claude.kind === 'scripted' ? await startScriptedModel() : undefined;
   model?.obey(/^Call the tool save_my_context /m, saveCommand);
   const stateDirectory = below('state');
@@ -123,7 +128,10 @@ export async function prepareDemoFleet(claude: DemoClaude, { vsix, changed }: De
     else await installExtension(vsix, { userDataDirectory, extensionsDirectory, environment });
     const workspace = below('work/fleet.code-workspace');
     await writeFile(workspace, JSON.stringify({ folders: agents.map(({ name }) => ({ path: name })) }));
-    const settings = await claudeSettings(claude, { home: below('home'), agents, model });
+    const program = async (binary: string): Promise<string> => {
+      return (await options.program?.(below('program'), binary)) ?? binary;
+    };
+    const settings = await claudeSettings(claude, { home: below('home'), agents, model, program });
     return {
       workspace,
       agents,
@@ -169,17 +177,18 @@ interface ClaudeSurroundings {
   readonly home: string;
   readonly agents: readonly DemoAgent[];
   readonly model: ScriptedModel | undefined;
+  readonly program: (binary: string) => Promise<string>;
 }
 
 async function claudeSettings(
   claude: DemoClaude,
-  { home, agents, model }: ClaudeSurroundings,
+  { home, agents, model, program }: ClaudeSurroundings,
 ): Promise<Record<string, unknown>> {
   if (claude.kind === 'own' || model === undefined) return {};
   const apiKey = scriptedApiKey;
   await prepareClaudeHome({ home, apiKey, directories: agents.map((agent) => agent.directory) });
   return {
-    'bowline.claudePath': claudeBinary(claude.version),
+    'bowline.claudePath': await program(claudeBinary(claude.version)),
     'bowline.environment': claudeEnvironment({ home, apiKey, modelUrl: model.url }),
   };
 }

@@ -2,7 +2,7 @@
 //   npm start                          the pinned claude and a scripted model: no account, no internet
 //   npm start -- --claude 2.1.160      the older pinned version
 //   npm start -- --real                your own claude, login and model
-//   npm start -- --check DIR           without a screen: plays the main story, writes screenshots to DIR, exits 0 or 1
+//   npm start -- --check DIR           without a screen: plays the main stories, writes screenshots to DIR, exits 0 or 1
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { setUp, repository, SetupError } from './setup.mjs';

@@ -9,7 +9,7 @@ import { AgentTerminals } from '../harness/agentTerminals.ts';
 import type { ClaudeVersion } from '../harness/claude.ts';
 import { closePort, gatewayProcesses } from '../harness/gatewayProcesses.ts';
 import { waitFor } from '../harness/waitFor.ts';
-import { type DemoExtension, type DemoFleet, prepareDemoFleet } from '../host/demoFleet.ts';
+import { type DemoFleet, type DemoOptions, prepareDemoFleet } from '../host/demoFleet.ts';
 import { type HostServer, startServer } from '../host/server.ts';
 import { type Browser, launchBrowser, type Page } from '../host/workbench.ts';
 import { EditorWindow } from './editorWindow.ts';
@@ -26,7 +26,7 @@ export interface StoryReport {
 
 const rowsSchema = z.object({ agents: z.array(z.object({ name: z.string(), life: z.string(), worst: z.string() })) });
 
-/** A fleet of two agents on the real claude, watched in a real VS Code that can be closed and opened again. */
+/** A fleet of agents on the real claude, two where nothing else is said, watched in a real VS Code that can be closed and opened again. */
 export class FleetWindow {
   private server: HostServer | undefined;
   private browser: Browser | undefined;
@@ -71,12 +71,12 @@ export class FleetWindow {
     return window;
   }
 
-  /** Creates both agents as a person does: New Agent, a name, a folder of the workspace. */
+  /** Creates all agents as a person does: New Agent, a name, a folder of the workspace. */
   async createAgents(): Promise<void> {
     for (const { name } of this.fleet.agents) await this.createAgent(name);
   }
 
-  /** Creates one of the fleet's two agents. */
+  /** Creates one of the fleet's agents. */
   async createAgent(name: string): Promise<void> {
     await this.editor.answerNewAgent(name);
     await waitFor(`agent ${name}`, async () => name in (await this.bindings()), { timeoutMs: 30_000 });
@@ -110,9 +110,9 @@ export class FleetWindow {
     version: ClaudeVersion,
     report: StoryReport,
     story: (window: FleetWindow) => Promise<void>,
-    extension: DemoExtension = {},
+    options: DemoOptions = {},
   ): Promise<void> {
-    const window = new FleetWindow(await prepareDemoFleet({ kind: 'scripted', version }, extension), report);
+    const window = new FleetWindow(await prepareDemoFleet({ kind: 'scripted', version }, options), report);
     try {
       await window.openEditor();
       await story(window);

@@ -6,6 +6,8 @@ import { parseArgs } from 'node:util';
 import type { ClaudeVersion } from '../harness/claude.ts';
 import { blackout } from './blackout.ts';
 import type { StoryReport } from './fleetWindow.ts';
+import { guard } from './guard.ts';
+import { ladder } from './ladder.ts';
 import { noWindow } from './noWindow.ts';
 import { reopen } from './reopen.ts';
 import { restarts } from './restarts.ts';
@@ -14,7 +16,7 @@ import { withoutPty } from './withoutPty.ts';
 import type { Story } from './story.ts';
 import { update } from './update.ts';
 
-const stories: readonly Story[] = [reopen, restarts, blackout, noWindow, twoWindows, withoutPty, update];
+const stories: readonly Story[] = [reopen, restarts, blackout, ladder, guard, noWindow, twoWindows, withoutPty, update];
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
