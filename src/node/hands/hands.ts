@@ -246,13 +246,13 @@ export class Hands extends DisposableObject {
   private async launch(task: Extract<HandsTask, { kind: 'launch' }>, signal: AbortSignal): Promise<void> {
     const environment = { ...agentBaseEnvironment(this.options.environment), ...task.environment };
     await this.tmux.connect();
-    const program = await findClaude(task.program, environment);
     const panes = await this.tmux.listPanes();
     const already = panes.find((pane) => pane.launchId === task.launchId);
     if (already !== undefined) {
       this.launched(task, already);
       return;
     }
+    const program = await findClaude(task.program, environment);
     signal.throwIfAborted();
     const { name, launchId, directory } = task;
     const argv = [program, ...task.arguments];

@@ -1,5 +1,5 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { isSameProcess, processIdentity } from '../../../src/node/processIdentity.ts';
 import { FleetStory } from '../../harness/fleetStory.ts';
@@ -40,6 +40,8 @@ describe('hands', function () {
     rig.launch(noting, { name: 'bo' });
     await waitFor('the start', async () => (await noted()).length === 2, { timeoutMs: 60_000 });
     rig.hands.interrupt();
+    // An update took the program meanwhile: what runs is found all the same.
+    await rm(noting);
     rig.giveAgain();
     await rig.until('running', 'bo');
     deepStrictEqual(await noted(), [first, rig.pid('bo')]);
