@@ -82,6 +82,6 @@ export class AgentCard extends LitElement {
 
 function lifeText({ life, detail, activity }: AgentRow): string {
   if (life !== 'ready' && life !== 'healing' && life !== 'verifying') return life;
-  const how = life !== 'verifying' && detail !== '' ? `${life} (${detail})` : life;
+  const how = life === 'healing' && detail !== '' ? `${life} (${detail})` : life;
   return `${how}, ${activity === 'unknown' ? 'activity unknown' : activity}`;
 }

@@ -33,8 +33,12 @@ for (const version of claudeVersions) {
       return reading.endpoint;
     }
 
-    const processesOf = (name: string): readonly string[] =>
-      findProcesses(`BOWLINE_AGENT=${name}`).map(({ command }) => command);
+    const processesOf = (name: string): readonly string[] => {
+      const ofThisFleet = new Set(findProcesses(rig.root).map(({ pid }) => pid));
+      return findProcesses(`BOWLINE_AGENT=${name}`).flatMap(({ pid, command }) =>
+        ofThisFleet.has(pid) ? command : [],
+      );
+    };
 
     it('hand the saved context to the fresh conversation, which cannot see the one before', async () => {
       await rig.turn('ada', 'CALL mcp__bowline-self__save_my_context {"context":"the plan is SEVENTEEN"}');

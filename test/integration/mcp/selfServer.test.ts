@@ -80,7 +80,7 @@ describe('bowline-self', () => {
         ].join('\n'),
         [
           '2 agents:',
-          'ada (you): ready, idle, tools suspect, in /work/ada',
+          'ada (you): verifying, idle, tools suspect, in /work/ada',
           'bo: verifying, idle, tools pending, in /work/bo',
         ].join('\n'),
       ],
