@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { delay } from '../../base/async.ts';
 import { BowlineError } from '../../base/errors.ts';
 import { readSessionClaim, type SessionClaim } from '../../core/claude/liveSession.ts';
 import { type Agent, currentLaunch } from '../../core/fleet/state.ts';
@@ -7,19 +8,30 @@ import type { PaneInfo } from '../../core/tmux/formats.ts';
 import { isWithin, processIdentity } from '../processIdentity.ts';
 import { liveSessionDirectory } from './liveSessions.ts';
 
+/** A claude whose terminal went runs its last hooks before it ends. In milliseconds. */
+const endsWithin = 5_000;
+const lookEvery = 100;
+
 /**
  * Rejects with `conversation-in-use` when the conversation that the agent's launch is to resume is used by a process
- * besides the one in `former`: nothing in Claude stops two of them.
+ * besides the one in `former`, and goes on to be: nothing in Claude stops two of them. Rejects at once when aborted.
  */
 export async function refuseInUse(
   agent: Agent | undefined,
   environment: Readonly<Record<string, string>>,
   former: Pick<PaneInfo, 'dead' | 'pid'> | undefined,
+  signal: AbortSignal,
 ): Promise<void> {
   const sessionId = agent === undefined ? undefined : currentLaunch(agent)?.expectedSessionId;
   const directory = liveSessionDirectory(environment);
   if (agent === undefined || sessionId === undefined || directory === undefined) return;
-  const pid = await otherUserOf(directory, sessionId, former?.dead === false ? former.pid : undefined);
+  const own = former?.dead === false ? former.pid : undefined;
+  const until = performance.now() + endsWithin;
+  let pid = await otherUserOf(directory, sessionId, own);
+  while (pid !== undefined && performance.now() < until) {
+    await delay(lookEvery, signal);
+    pid = await otherUserOf(directory, sessionId, own);
+  }
   if (pid === undefined) return;
   throw new BowlineError(
     'conversation-in-use',

@@ -261,7 +261,7 @@ export class Hands extends DisposableObject {
     const inSession = panes.filter((pane) => pane.sessionName === name);
     const former = inSession.find((pane) => this.isOf(name, pane)) ?? inSession[0];
     if (former !== undefined && !this.isOf(name, former)) throw this.stranger(former);
-    await refuseInUse(this.options.fleet().agents[name], environment, former);
+    await refuseInUse(this.options.fleet().agents[name], environment, former, signal);
     signal.throwIfAborted();
     if (former !== undefined && !former.dead && task.guard !== 'bypassed') {
       const reason = await whatForbidsEnding(this.tmux, former);
