@@ -9,7 +9,7 @@ import { isWithin, processIdentity } from '../processIdentity.ts';
 import { liveSessionDirectory } from './liveSessions.ts';
 
 /** A claude whose terminal went runs its last hooks before it ends. In milliseconds. */
-const endsWithin = 5_000;
+const endsWithin = 10_000;
 const lookEvery = 100;
 
 /**

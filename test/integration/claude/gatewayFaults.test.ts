@@ -225,20 +225,31 @@ function watchProcesses(agent: string, root: string): { stop(): number } {
   };
 }
 
-/** Processes of `claude` itself in panes: what it starts (hooks, tools) runs other programs. */
+/**
+ * Processes of `claude` itself in panes: what it starts (hooks, tools) runs other programs, but is a copy of it for the
+ * moment until it does.
+ */
 function claudesOf(agent: string, root: string): number[] {
-  return readdirSync('/proc')
+  const found = readdirSync('/proc')
     .filter((entry) => /^\d+$/.test(entry))
-    .map(Number)
-    .filter((pid) => {
-      try {
-        const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
-        if (!variables.includes(`BOWLINE_AGENT=${agent}`) || !variables.some((one) => one.includes(root))) return false;
-        const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-        const [state, , , session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-        return state !== 'Z' && Number(session) === pid && readlinkSync(`/proc/${pid}/exe`).endsWith('/claude.exe');
-      } catch {
-        return false; // it has ended meanwhile
-      }
-    });
+    .flatMap((entry) => claudeOf(Number(entry), agent, root) ?? []);
+  const pids = new Set(found.map(({ pid }) => pid));
+  return found.filter(({ parent }) => !pids.has(parent)).map(({ pid }) => pid);
+}
+
+function claudeOf(
+  pid: number,
+  agent: string,
+  root: string,
+): { readonly pid: number; readonly parent: number } | undefined {
+  try {
+    const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+    if (!variables.includes(`BOWLINE_AGENT=${agent}`) || !variables.some((one) => one.includes(root))) return undefined;
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const [state, parent, , session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const isOwn = Number(session) === pid && readlinkSync(`/proc/${pid}/exe`).endsWith('/claude.exe');
+    return state !== 'Z' && isOwn ? { pid, parent: Number(parent) } : undefined;
+  } catch {
+    return undefined;
+  }
 }
