@@ -31,7 +31,7 @@ const steps = [
     command: mocha('--timeout', '120000', 'test/integration/**/*.test.ts'),
     tests: true,
     needs: ['build'],
-    limit: 20,
+    limit: 30,
   },
   {
     name: 'extension',
@@ -51,7 +51,7 @@ const steps = [
     command: [node, '--import', 'tsx', 'test/stories/run.ts'],
     tests: true,
     needs: ['build'],
-    limit: 20,
+    limit: 30,
   },
 ];
 
