@@ -97,21 +97,21 @@ async function untilWorked(window: FleetWindow, name: string): Promise<void> {
   await waitFor(`the end of ${name}'s turn`, isIdleAgain, patience);
 }
 
-/** Only lines in sight are in the page: it looks at the beginning, then at the end. */
+/** Only lines in sight are in the page: it goes through the document page by page, again and again. */
 async function editorShows(window: FleetWindow, text: RegExp): Promise<void> {
   const lines = window.page.locator('.editor-instance .view-lines');
   await lines.first().waitFor();
-  let key = 'Control+Home';
+  let pages = 0;
   await waitFor(
     `an editor with ${String(text)}`,
     async () => {
       const shown = (await lines.allInnerTexts()).join('\n').replace(/\u00a0/g, ' ');
       if (text.test(shown)) return true;
-      key = key === 'Control+Home' ? 'Control+End' : 'Control+Home';
       await lines.first().click();
-      await window.page.keyboard.press(key);
+      await window.page.keyboard.press(pages % 10 === 0 ? 'Control+Home' : 'PageDown');
+      pages += 1;
       return false;
     },
-    { timeoutMs: 30_000, everyMs: 500 },
+    { timeoutMs: 60_000, everyMs: 300 },
   );
 }
