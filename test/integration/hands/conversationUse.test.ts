@@ -12,7 +12,7 @@ const sessionId = '7c1d68b9-acb0-4c7e-9f4e-0a5c1f0f2b11';
 
 /** The real hands on a real tmux, with stand-ins for claude that only stay, and live-session files as Claude writes them. */
 describe('two processes on one conversation (case 18)', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let rig: HandsRig;
   let sessions: string;
   let other: ChildProcess;
@@ -47,7 +47,7 @@ describe('two processes on one conversation (case 18)', function () {
     await claim(rig.pid());
     await claim(other.pid ?? 0);
     resume(program);
-    await waitFor('the refusal', () => rig.story.agent().launches.length === 1);
+    await waitFor('the refusal', () => rig.story.agent().launches.length === 1, { timeoutMs: 30_000 });
     const { life, launches } = rig.story.agent();
     match(
       launches[0]?.detail ?? '',
