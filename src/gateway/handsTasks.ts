@@ -3,7 +3,7 @@ import { messageOf } from '../base/errors.ts';
 import { Emitter } from '../base/events.ts';
 import { DisposableObject } from '../base/lifecycle.ts';
 import type { Log } from '../base/log.ts';
-import type { Effect, HandsEffect } from '../core/fleet/effects.ts';
+import { type Effect, type HandsEffect, isForHands } from '../core/fleet/effects.ts';
 import type { Agent, Launch } from '../core/fleet/state.ts';
 import type { HandsTask } from '../protocol/stream.ts';
 import type { FleetService } from './fleetService.ts';
@@ -52,9 +52,7 @@ export class HandsTasks extends DisposableObject {
   }
 
   private follow(effects: readonly Effect[]): void {
-    const wanted = effects.filter(
-      (effect) => effect.kind !== 'probe' && effect.kind !== 'nudge' && effect.kind !== 'transcript',
-    );
+    const wanted = effects.filter(isForHands);
     const ids = new Set(wanted.map((effect) => effect.id));
     let changed = false;
     for (const id of [...this.ready.keys()]) {

@@ -4,7 +4,26 @@ import type { Launch } from './state.ts';
  * Something to be done in the world, as data. An effect is planned as long as the state calls for it, under the same
  * id, and is safe to repeat: whoever gets it second finds it done and reports the same fact.
  */
-export type Effect = HandsEffect | ProbeEffect | TranscriptEffect | NudgeEffect;
+export type Effect = HandsEffect | GatewayEffect;
+
+/** Effects that the gateway runs itself. */
+type GatewayEffect = ProbeEffect | TranscriptEffect | NudgeEffect;
+
+const whose: Readonly<Record<Effect['kind'], 'hands' | 'gateway'>> = {
+  launch: 'hands',
+  end: 'hands',
+  type: 'hands',
+  look: 'hands',
+  interrupt: 'hands',
+  prompt: 'hands',
+  probe: 'gateway',
+  transcript: 'gateway',
+  nudge: 'gateway',
+};
+
+export function isForHands(effect: Effect): effect is HandsEffect {
+  return whose[effect.kind] === 'hands';
+}
 
 /** Effects that need tmux and processes. They name the agent; the hands find its pane by the launch id kept on it. */
 export type HandsEffect =

@@ -22,6 +22,9 @@ export interface Plan {
   readonly wakeAt?: number;
 }
 
+/** What one rule adds to the plan of an agent. */
+type Part = Omit<Plan, 'effects'> & Partial<Pick<Plan, 'effects'>>;
+
 /** Derives the plan. Pure: the same state and time give the same plan, with the same effect ids. */
 export function plan(state: FleetState, now: number): Plan {
   const decisions: FleetEvent[] = [];
@@ -44,24 +47,22 @@ export function plan(state: FleetState, now: number): Plan {
       // One restart at a time: the limits of the fleet are judged anew once it is folded in.
       if (healing.decisions.some(({ kind }) => kind === 'launch requested')) return { decisions, effects };
     }
-    const verification = planVerification(state, agent, healths, now);
-    const prompts = planPrompts(agent, healths, now);
-    const screen = planScreen(agent, now);
     const saveRestart = planSaveRestart(agent, state.epoch, now);
     const relaunch = planRelaunch(state, agent, healths, now);
-    // What is relaunched is not put to sleep.
-    const sleep = relaunch.decisions.length > 0 ? { decisions: [] } : planSleep(state, agent, healths, now);
-    decisions.push(
-      ...verification.decisions,
-      ...prompts.decisions,
-      ...screen.decisions,
-      ...saveRestart.decisions,
-      ...relaunch.decisions,
-      ...sleep.decisions,
-    );
-    effects.push(...prompts.effects, ...screen.effects);
-    for (const { wakeAt } of [verification, prompts, screen, saveRestart, relaunch, sleep])
-      if (wakeAt !== undefined) wakes.push(wakeAt);
+    const parts: readonly Part[] = [
+      planVerification(state, agent, healths, now),
+      planPrompts(agent, healths, now),
+      planScreen(agent, now),
+      saveRestart,
+      relaunch,
+      // What is relaunched is not put to sleep.
+      ...(relaunch.decisions.length > 0 ? [] : [planSleep(state, agent, healths, now)]),
+    ];
+    for (const part of parts) {
+      decisions.push(...part.decisions);
+      effects.push(...(part.effects ?? []));
+      if (part.wakeAt !== undefined) wakes.push(part.wakeAt);
+    }
     if ([...saveRestart.decisions, ...relaunch.decisions].some(({ kind }) => kind === 'launch requested'))
       return { decisions, effects };
   }
