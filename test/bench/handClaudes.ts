@@ -4,14 +4,16 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { isSameProcess, processIdentity } from '../../src/node/processIdentity.ts';
 import { AgentTerminals } from '../harness/agentTerminals.ts';
+import { claudeBinary, claudeEnvironment, type ClaudeVersion, scriptedApiKey } from '../harness/claude.ts';
+import type { FleetRig } from '../harness/fleetRig.ts';
 import { waitFor } from '../harness/waitFor.ts';
 import { PlainServer } from './plainServer.ts';
 
 const run = promisify(execFile);
 const patience = { timeoutMs: 120_000, everyMs: 5 };
 
-/** What {@link HandClaudes} starts claude with. */
-export interface HandClaudesOptions {
+/** What claude is started with. */
+interface HandClaudesOptions {
   /** Private; the caller ends what runs there. */
   readonly directory: string;
   /** Configuration of the tmux server. */
@@ -31,7 +33,18 @@ export class HandClaudes {
     this.terminals = new AgentTerminals(this.socket, { inputMs: patience.timeoutMs, echoMs: patience.timeoutMs });
   }
 
-  static async open(options: HandClaudesOptions): Promise<HandClaudes> {
+  /** On the model and in the home of a rig's agents, whose `dispose` ends them, too. */
+  static async beside({ root, paths, model }: FleetRig, version: ClaudeVersion): Promise<HandClaudes> {
+    const options = {
+      directory: path.join(root, 'hand'),
+      tmuxConfiguration: paths.tmuxConfig,
+      claude: claudeBinary(version),
+      environment: claudeEnvironment({
+        home: path.join(root, 'home'),
+        modelUrl: model.url,
+        apiKey: scriptedApiKey,
+      }),
+    };
     await mkdir(options.directory, { recursive: true });
     const claudes = new HandClaudes(options, await PlainServer.start());
     await claudes.tmux('new-session', '-d', '-s', 'keeper', '--', 'tail', '-f', '/dev/null');

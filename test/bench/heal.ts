@@ -1,6 +1,5 @@
 import path from 'node:path';
 import { delay } from '../../src/base/async.ts';
-import { claudeBinary, claudeEnvironment, scriptedApiKey } from '../harness/claude.ts';
 import { FleetRig } from '../harness/fleetRig.ts';
 import { waitFor } from '../harness/waitFor.ts';
 import { type Figure, median } from './figure.ts';
@@ -29,16 +28,7 @@ export const heal: Figure = {
     const rig = await FleetRig.open({ version, trusted: [...agents, ...hands, plain] });
     let claudes: HandClaudes | undefined;
     try {
-      claudes = await HandClaudes.open({
-        directory: path.join(rig.root, 'hand'),
-        tmuxConfiguration: rig.paths.tmuxConfig,
-        claude: claudeBinary(version),
-        environment: claudeEnvironment({
-          home: path.join(rig.root, 'home'),
-          modelUrl: rig.model.url,
-          apiKey: scriptedApiKey,
-        }),
-      });
+      claudes = await HandClaudes.beside(rig, version);
       await startAll(rig, agents, claudes, [...hands, plain]);
       const before = conversations(rig, agents);
       const times: number[] = [];

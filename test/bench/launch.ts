@@ -1,5 +1,4 @@
 import path from 'node:path';
-import { claudeBinary, claudeEnvironment, scriptedApiKey } from '../harness/claude.ts';
 import { FleetRig } from '../harness/fleetRig.ts';
 import { waitFor } from '../harness/waitFor.ts';
 import { type Figure, median } from './figure.ts';
@@ -22,16 +21,7 @@ export const launch: Figure = {
     const references: number[] = [];
     try {
       await launchUntilBound(rig, 'warm-up');
-      hand = await HandClaudes.open({
-        directory: path.join(rig.root, 'hand'),
-        tmuxConfiguration: rig.paths.tmuxConfig,
-        claude: claudeBinary(version),
-        environment: claudeEnvironment({
-          home: path.join(rig.root, 'home'),
-          modelUrl: rig.model.url,
-          apiKey: scriptedApiKey,
-        }),
-      });
+      hand = await HandClaudes.beside(rig, version);
       const directory = path.join(rig.root, 'ada');
       await launchByHand(hand, 'warm-up', directory);
       for (let round = 1; round <= rounds; round += 1) {

@@ -9,6 +9,7 @@ import { AgentTerminals } from '../harness/agentTerminals.ts';
 import type { ClaudeVersion } from '../harness/claude.ts';
 import { closePort, gatewayProcesses } from '../harness/gatewayProcesses.ts';
 import { waitFor } from '../harness/waitFor.ts';
+import { WrappedClaude } from '../harness/wrappedClaude.ts';
 import { type DemoFleet, type DemoOptions, prepareDemoFleet } from '../host/demoFleet.ts';
 import { type HostServer, startServer } from '../host/server.ts';
 import { type Browser, launchBrowser, type Page } from '../host/workbench.ts';
@@ -123,6 +124,29 @@ export class FleetWindow {
     } finally {
       await window.dispose();
     }
+  }
+
+  /** The same with a wrapper around claude that makes launches deaf, silent or slow as the story wants. */
+  static async playWrapped(
+    version: ClaudeVersion,
+    report: StoryReport,
+    story: (window: FleetWindow, claude: WrappedClaude) => Promise<void>,
+    options: Omit<DemoOptions, 'program'> = {},
+  ): Promise<void> {
+    let claude: WrappedClaude | undefined;
+    const program = async (directory: string, binary: string): Promise<string> => {
+      claude = await WrappedClaude.create(directory, binary);
+      return claude.program;
+    };
+    await FleetWindow.play(
+      version,
+      report,
+      async (window) => {
+        if (claude === undefined) throw new Error('the agents run no wrapper');
+        await story(window, claude);
+      },
+      { ...options, program },
+    );
   }
 
   /** Text of the status bar item. */

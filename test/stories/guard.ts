@@ -1,6 +1,5 @@
-import { deepStrictEqual, match, ok } from 'node:assert/strict';
+import { deepStrictEqual, match } from 'node:assert/strict';
 import { waitFor } from '../harness/waitFor.ts';
-import { WrappedClaude } from '../harness/wrappedClaude.ts';
 import { FleetWindow } from './fleetWindow.ts';
 import type { Story } from './story.ts';
 
@@ -13,63 +12,52 @@ export const guard: Story = {
   name: 'the restart guard shows its plan, lets out who cannot save, and records a bypass',
   versions: ['2.1.332'],
   run: async (version, report) => {
-    let claude: WrappedClaude | undefined;
-    const program = async (directory: string, binary: string): Promise<string> => {
-      claude = await WrappedClaude.create(directory, binary);
-      return claude.program;
-    };
-    await FleetWindow.play(
-      version,
-      report,
-      async (window) => {
-        ok(claude !== undefined);
-        await window.createAgents();
-        await window.waitForBindings('bound', { timeoutMs: 90_000 });
-        for (const name of ['ada', 'bo']) await window.prompt(name, 'hello');
-        for (const name of ['ada', 'bo']) await untilWorked(window, name);
-        await claude.behave('bo', 'resume', { mcp: 'strip' });
-        await restart(window, 'bo', { mode: 'resume' });
+    await FleetWindow.playWrapped(version, report, async (window, claude) => {
+      await window.createAgents();
+      await window.waitForBindings('bound', { timeoutMs: 90_000 });
+      for (const name of ['ada', 'bo']) await window.prompt(name, 'hello');
+      for (const name of ['ada', 'bo']) await untilWorked(window, name);
+      await claude.behave('bo', 'resume', { mcp: 'strip' });
+      await restart(window, 'bo', { mode: 'resume' });
 
-        await window.editor.runFor('ada', 'Bowline: Show Restart Plan');
-        await editorShows(window, /missing context/);
-        await window.picture('plan');
-        report.say('dry run: verdict and plan');
-        await restart(window, 'ada', { mode: 'fresh' }).then(
-          () => {
-            throw new Error('the guard let it through');
-          },
-          (error: unknown) => {
-            match(String(error), /guard-blocked/);
-          },
+      await window.editor.runFor('ada', 'Bowline: Show Restart Plan');
+      await editorShows(window, /missing context/);
+      await window.picture('plan');
+      report.say('dry run: verdict and plan');
+      await restart(window, 'ada', { mode: 'fresh' }).then(
+        () => {
+          throw new Error('the guard let it through');
+        },
+        (error: unknown) => {
+          match(String(error), /guard-blocked/);
+        },
+      );
+      const isDeaf = async (): Promise<boolean> => (await window.bindings())['bo']?.endsWith('unbound') === true;
+      await waitFor('bo without tools', isDeaf, patience);
+      // A line that is being typed for healing counts as input, too: a person would try again.
+      const isLetThrough = (): Promise<boolean> => {
+        return restart(window, 'bo', { mode: 'fresh' }).then(
+          () => true,
+          () => false,
         );
-        const isDeaf = async (): Promise<boolean> => (await window.bindings())['bo']?.endsWith('unbound') === true;
-        await waitFor('bo without tools', isDeaf, patience);
-        // A line that is being typed for healing counts as input, too: a person would try again.
-        const isLetThrough = (): Promise<boolean> => {
-          return restart(window, 'bo', { mode: 'fresh' }).then(
-            () => true,
-            () => false,
-          );
-        };
-        await waitFor('bo to be let through', isLetThrough, patience);
-        const { launchCount } = await window.agent('bo');
-        await untilBound(window, 'bo', launchCount);
-        const { life } = await window.agent('bo');
-        deepStrictEqual(life.kind === 'running' && [life.running.launch.mode, life.running.launch.cause], [
-          'fresh',
-          'person',
-        ]);
-        report.say('tools dead, nothing saved: a fresh start is let through all the same');
-        await restart(window, 'ada', { mode: 'fresh', bypassGuard: true, reason });
-        await untilBound(window, 'ada', 2);
-        await window.editor.runFor('ada', 'Bowline: Show Restart Plan');
-        await editorShows(window, /Guard bypassed before/);
-        await editorShows(window, new RegExp(reason));
-        await window.picture('audit');
-        report.say('bypass: in the audit, with verdict and reason');
-      },
-      { program },
-    );
+      };
+      await waitFor('bo to be let through', isLetThrough, patience);
+      const { launchCount } = await window.agent('bo');
+      await untilBound(window, 'bo', launchCount);
+      const { life } = await window.agent('bo');
+      deepStrictEqual(life.kind === 'running' && [life.running.launch.mode, life.running.launch.cause], [
+        'fresh',
+        'person',
+      ]);
+      report.say('tools dead, nothing saved: a fresh start is let through all the same');
+      await restart(window, 'ada', { mode: 'fresh', bypassGuard: true, reason });
+      await untilBound(window, 'ada', 2);
+      await window.editor.runFor('ada', 'Bowline: Show Restart Plan');
+      await editorShows(window, /Guard bypassed before/);
+      await editorShows(window, new RegExp(reason));
+      await window.picture('audit');
+      report.say('bypass: in the audit, with verdict and reason');
+    });
   },
 };
 

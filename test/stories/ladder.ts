@@ -5,7 +5,7 @@ import path from 'node:path';
 import { readEndpointFile } from '../../src/node/endpointFile.ts';
 import { claudeVersions } from '../harness/claude.ts';
 import { waitFor } from '../harness/waitFor.ts';
-import { WrappedClaude } from '../harness/wrappedClaude.ts';
+import type { WrappedClaude } from '../harness/wrappedClaude.ts';
 import { FleetWindow } from './fleetWindow.ts';
 import type { Story } from './story.ts';
 
@@ -18,16 +18,10 @@ export const ladder: Story = {
   name: 'launches that fail are healed step by step, or a person is told',
   versions: claudeVersions,
   run: async (version, report) => {
-    let claude: WrappedClaude | undefined;
-    const program = async (directory: string, binary: string): Promise<string> => {
-      claude = await WrappedClaude.create(directory, binary);
-      return claude.program;
-    };
-    await FleetWindow.play(
+    await FleetWindow.playWrapped(
       version,
       report,
-      async (window) => {
-        ok(claude !== undefined);
+      async (window, claude) => {
         // Gil never gets his tools, eva's configuration sends no name, fay's start takes long.
         await claude.behave('gil', 'fresh', { mcp: 'strip' });
         await claude.behave('eva', 'fresh', { mcp: { sed: 's/"X-Agent-Name": *"[^"]*"/"X-Agent-Name":"${NOBODY}"/' } });
@@ -72,7 +66,7 @@ export const ladder: Story = {
         await window.picture('dead');
         report.say('still unbound after a fresh start: dead, with its reason');
       },
-      { names, program },
+      { names },
     );
   },
 };
