@@ -9,6 +9,7 @@ import {
   type EndReason,
   type Launch,
   runningLaunch,
+  agentOf,
 } from '../core/fleet/state.ts';
 import { activeAttempt } from '../core/healing/ladder.ts';
 import type { Command } from '../protocol/commands.ts';
@@ -214,10 +215,10 @@ export class Commands {
   }
 
   private agent(name: string): Agent {
-    const { agents } = this.options.fleet.state;
-    const agent = Object.hasOwn(agents, name) ? agents[name] : undefined;
+    const { state } = this.options.fleet;
+    const agent = agentOf(state, name);
     if (agent !== undefined) return agent;
-    const names = Object.keys(agents);
+    const names = Object.keys(state.agents);
     const known = names.length === 0 ? 'There are no agents yet.' : `There are: ${names.slice(0, 20).join(', ')}.`;
     throw new BowlineError('unknown-agent', `No agent is named "${name}". ${known}`);
   }

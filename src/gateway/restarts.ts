@@ -1,10 +1,9 @@
 import { BowlineError, messageOf } from '../base/errors.ts';
-import { bindingHealth } from '../core/binding/health.ts';
 import { shellLine } from '../core/claude/shellLine.ts';
-import { freshLaunch, resumeOrFresh } from '../core/fleet/launching.ts';
+import { nextLaunch } from '../core/fleet/launching.ts';
 import { poisonSentence } from '../core/fleet/poison.ts';
 import type { Agent, Launch, LaunchMode, Notice } from '../core/fleet/state.ts';
-import { saveTool } from '../core/guard/saveTool.ts';
+import { saveToolOf } from '../core/guard/saveTool.ts';
 import { blockedSentence, downgradedSentence, planSentence, verdictText } from '../core/guard/sentences.ts';
 import { judgeRestart, type Verdict } from '../core/guard/verdict.ts';
 import type { Command } from '../protocol/commands.ts';
@@ -101,8 +100,7 @@ export class Restarts {
     const { fleet, clock } = this.options;
     try {
       const now = clock();
-      const health = bindingHealth(agent, 'bowline-self', fleet.state.epoch, now);
-      return judgeRestart(agent, mode, saveTool(health.state), now);
+      return judgeRestart(agent, mode, saveToolOf(agent, fleet.state.epoch, now), now);
     } catch (error) {
       return error instanceof Error ? error : new Error(messageOf(error));
     }
@@ -126,8 +124,4 @@ export class Restarts {
     const notice: Notice = { at, code, sentence, severity: 'warning', agent };
     this.options.fleet.report({ at, kind: 'noticed', notice });
   }
-}
-
-function nextLaunch(agent: Agent, mode: LaunchMode, now: number): Omit<Launch, 'cause'> {
-  return mode === 'fresh' ? freshLaunch(agent, now) : resumeOrFresh(agent, now);
 }

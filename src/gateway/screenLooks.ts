@@ -1,5 +1,5 @@
 import type { Event } from '../base/events.ts';
-import { runningLaunch } from '../core/fleet/state.ts';
+import { runningLaunch, agentOf } from '../core/fleet/state.ts';
 import type { NumberedEvent } from './fleetService.ts';
 import type { Clock, FleetPort } from './ports.ts';
 import { type After, after } from './timer.ts';
@@ -43,8 +43,7 @@ export class ScreenLooks {
   }
 
   private runningOf(name: string): ReturnType<typeof runningLaunch> {
-    const { agents } = this.options.fleet.state;
-    const agent = Object.hasOwn(agents, name) ? agents[name] : undefined;
+    const agent = agentOf(this.options.fleet.state, name);
     return agent === undefined ? undefined : runningLaunch(agent);
   }
 }

@@ -1,10 +1,10 @@
-import { open, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { type Disposable, DisposableStore } from '../base/lifecycle.ts';
 import type { Log } from '../base/log.ts';
 import { messageOf } from '../base/errors.ts';
 import { readTranscript } from '../core/claude/transcript.ts';
 import { poisonedTurns } from '../core/claude/turns.ts';
-import { isErrorWithCode } from '../node/files.ts';
+import { isErrorWithCode, readPart } from '../node/files.ts';
 import type { FleetService } from './fleetService.ts';
 import type { Clock } from './ports.ts';
 
@@ -65,15 +65,9 @@ async function lookFor(path: string): Promise<Seen> {
 
 /** Undefined: its last turns are sound. */
 async function lookInto(path: string): Promise<Seen> {
-  const file = await open(path);
-  try {
-    const { size } = await file.stat();
-    const start = Math.max(0, size - tailBytes);
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(size - start), 0, size - start, start);
-    // A torn first line is skipped alone.
-    const errors = poisonedTurns(readTranscript(buffer.toString('utf8', 0, bytesRead)).facts);
-    return errors.length === 0 ? undefined : { file: 'there', errors };
-  } finally {
-    await file.close();
-  }
+  const { size } = await stat(path);
+  const start = Math.max(0, size - tailBytes);
+  // A torn first line is skipped alone.
+  const errors = poisonedTurns(readTranscript(await readPart(path, start, size - start)).facts);
+  return errors.length === 0 ? undefined : { file: 'there', errors };
 }

@@ -1,10 +1,11 @@
-import { open, readdir, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isSessionId } from '../core/claude/launchArguments.ts';
 import { type Conversation, conversationsOf, projectFolderName, readTranscript } from '../core/claude/transcript.ts';
 import type { Agent, FleetState, SessionRecord } from '../core/fleet/state.ts';
 import { claudeDirectory } from '../node/claudeDirectory.ts';
-import { agentBaseEnvironment, type Environment } from '../node/environment.ts';
+import { agentEnvironment, type Environment } from '../node/environment.ts';
+import { readPart } from '../node/files.ts';
 import type { ConversationRow } from '../protocol/conversations.ts';
 
 /** Of the files of a directory, so many of the latest are opened. */
@@ -61,11 +62,7 @@ function foldersOf(
   own: readonly SessionRecord[],
   environment: Environment,
 ): readonly string[] {
-  const claude = claudeDirectory({
-    ...agentBaseEnvironment(environment),
-    ...settings.environment,
-    ...configuration.environment,
-  });
+  const claude = claudeDirectory(agentEnvironment(environment, settings, configuration));
   const expected = claude === undefined ? [] : [join(claude, 'projects', projectFolderName(configuration.directory))];
   return [...new Set([...own.flatMap(({ transcriptPath }) => dirname(transcriptPath ?? '')), ...expected])].filter(
     (folder) => folder !== '.',
@@ -96,7 +93,7 @@ async function lookAt(path: string): Promise<TranscriptFile | undefined> {
 async function readHead(file: TranscriptFile): Promise<Transcript | undefined> {
   let transcript: Transcript | undefined;
   for (const bytes of headBytes) {
-    const text = await readFirst(file.path, bytes).catch(() => undefined);
+    const text = await readPart(file.path, 0, bytes).catch(() => undefined);
     if (text === undefined) return undefined;
     const { facts } = readTranscript(text);
     const said = facts
@@ -112,16 +109,6 @@ async function readHead(file: TranscriptFile): Promise<Transcript | undefined> {
     if (said !== undefined || file.bytes <= bytes) break;
   }
   return transcript;
-}
-
-async function readFirst(path: string, bytes: number): Promise<string> {
-  const file = await open(path);
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, 0);
-    return buffer.toString('utf8', 0, bytesRead);
-  } finally {
-    await file.close();
-  }
 }
 
 function rowOf({ sessionId, modifiedAt, path, bytes, firstPrompt }: Transcript): Omit<ConversationRow, 'relation'> {

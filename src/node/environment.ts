@@ -1,3 +1,5 @@
+import type { AgentConfiguration, FleetSettings } from '../core/fleet/state.ts';
+
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -34,6 +36,15 @@ const proxyName = /^[a-z]+_proxy$/i;
  */
 export function mayReachAgent(name: string): boolean {
   return allowedNames.has(name) || proxyName.test(name) || allowedPrefixes.some((prefix) => name.startsWith(prefix));
+}
+
+/** The variables that an agent's process gets where the host's are `environment`, for finding its files. */
+export function agentEnvironment(
+  environment: Environment,
+  settings: Pick<FleetSettings, 'environment'>,
+  configuration: Pick<AgentConfiguration, 'environment'> | undefined,
+): Record<string, string> {
+  return { ...agentBaseEnvironment(environment), ...settings.environment, ...configuration?.environment };
 }
 
 /** The part of `environment` that agents, and the tmux server that holds them, start with. */

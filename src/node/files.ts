@@ -51,6 +51,17 @@ export async function syncDirectory(directory: string): Promise<void> {
   }
 }
 
+/** Up to `bytes` of a file from `start` on, as text. Rejects with the system's error. */
+export async function readPart(path: string, start: number, bytes: number): Promise<string> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, start);
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
 /** The file's text, or undefined when there is none. */
 export async function readTextFile(path: string): Promise<string | undefined> {
   try {

@@ -1,13 +1,13 @@
 import { causeText } from '../../src/core/binding/causes.ts';
 import { bindingHealth, type Health } from '../../src/core/binding/health.ts';
 import type { Effect } from '../../src/core/fleet/effects.ts';
-import { agentOf } from '../../src/core/fleet/agentUpdate.ts';
 import type { FleetEvent, ProcessExit } from '../../src/core/fleet/events.ts';
 import { lifeOf } from '../../src/core/fleet/lifeOf.ts';
 import { plan as planFleet, type Plan } from '../../src/core/fleet/plan.ts';
 import { reduce as reduceFleet } from '../../src/core/fleet/reduce.ts';
 import {
   type Agent,
+  agentOf,
   emptyFleet,
   enabledServers,
   type FleetState,

@@ -1,4 +1,4 @@
-import { type Agent, type FleetState, type TimelineEntry } from './state.ts';
+import { type Agent, agentOf, type FleetState, type TimelineEntry } from './state.ts';
 
 /** What a reducer of one agent returns: the agent (the same object: nothing changed), lines for the timeline, or its removal. */
 export interface Reduction {
@@ -7,11 +7,6 @@ export interface Reduction {
 }
 
 const timelineKept = 400;
-
-/** The agent of that name; undefined also for a word that every object answers to. */
-export function agentOf(state: FleetState, name: string): Agent | undefined {
-  return Object.hasOwn(state.agents, name) ? state.agents[name] : undefined;
-}
 
 /** Applies a reducer to one agent. An unknown name or an unchanged agent returns the same state. */
 export function updateAgent(state: FleetState, name: string, change: (agent: Agent) => Reduction): FleetState {

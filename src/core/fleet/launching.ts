@@ -1,4 +1,4 @@
-import type { Agent, Launch } from './state.ts';
+import type { Agent, Launch, LaunchMode } from './state.ts';
 
 /**
  * The launch that brings the agent back: `resume` by exact id, or `fresh` where no conversation ever took a prompt and so
@@ -9,6 +9,11 @@ export function resumeOrFresh(agent: Agent, now: number): Omit<Launch, 'cause'> 
   const { session } = agent;
   if (session?.prompted !== true || session.givenUp !== undefined) return freshLaunch(agent, now);
   return resumeOf(agent, session.id, now);
+}
+
+/** The launch that a restart of this kind asks for. */
+export function nextLaunch(agent: Agent, mode: LaunchMode, now: number): Omit<Launch, 'cause'> {
+  return mode === 'fresh' ? freshLaunch(agent, now) : resumeOrFresh(agent, now);
 }
 
 /** A launch without the conversation. */

@@ -4,7 +4,7 @@ import { outageOf } from '../healing/outage.ts';
 import { putOffByPerson, situationOf } from '../healing/situation.ts';
 import type { Effect } from './effects.ts';
 import type { FleetEvent } from './events.ts';
-import { freshLaunch, resumeOrFresh } from './launching.ts';
+import { nextLaunch } from './launching.ts';
 import { type Agent, type FleetState, type HealingAttempt, runningLaunch } from './state.ts';
 
 /** What healing calls for at one endpoint: an incident where it is unbound, and the attempt that is under way or due. */
@@ -72,7 +72,7 @@ function startRung(agent: Agent, server: string, rung: StartedRung, now: number)
   const started = (one: string): FleetEvent => rungStarted(agent, one, rung, 'policy', now);
   if (rung !== 'resume' && rung !== 'fresh') return [started(server)];
   const servers = Object.entries(agent.incidents).flatMap(([name, { end }]) => (end === undefined ? [name] : []));
-  const launch = rung === 'fresh' ? freshLaunch(agent, now) : resumeOrFresh(agent, now);
+  const launch = nextLaunch(agent, rung, now);
   return [
     ...[...new Set([server, ...servers])].map(started),
     { at: now, kind: 'launch requested', name: agent.name, launch: { ...launch, cause: 'healing' } },

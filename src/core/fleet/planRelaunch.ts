@@ -1,5 +1,5 @@
 import type { Health } from '../binding/health.ts';
-import { saveTool } from '../guard/saveTool.ts';
+import { saveToolOf } from '../guard/saveTool.ts';
 import { judgeRestart } from '../guard/verdict.ts';
 import type { FleetEvent } from './events.ts';
 import { resumeOrFresh } from './launching.ts';
@@ -27,7 +27,7 @@ export function planRelaunch(
   const { launch, look } = life.running;
   const seen = look !== undefined && look.askedAt >= relaunch.since ? look.seen : undefined;
   if (seen !== undefined && seen.shows === 'empty input' && now - seen.at <= relaunchTimes.lookIsGoodFor) {
-    if (!judgeRestart(agent, 'resume', saveTool(healths[0]?.state), now).allowed) return { decisions: [] };
+    if (!judgeRestart(agent, 'resume', saveToolOf(agent, state.epoch, now), now).allowed) return { decisions: [] };
     const next = { ...resumeOrFresh(agent, now), cause: 'configuration' } as const;
     return { decisions: [{ at: now, kind: 'launch requested', name, launch: next }] };
   }

@@ -1,8 +1,7 @@
-import { bindingHealth } from '../binding/health.ts';
-import { saveTool } from '../guard/saveTool.ts';
+import { saveToolOf } from '../guard/saveTool.ts';
 import { judgeRestart } from '../guard/verdict.ts';
 import type { FleetEvent } from './events.ts';
-import { freshLaunch, resumeOrFresh } from './launching.ts';
+import { nextLaunch } from './launching.ts';
 import type { Agent, Epoch } from './state.ts';
 
 /** In milliseconds. */
@@ -41,10 +40,9 @@ export function planSaveRestart(
     return refuse(`it does not run any more (${agent.life.kind}). Start it, then look whether its context is saved.`);
   }
   if (agent.life.kind === 'running' && isSaved && activity.kind === 'idle' && activity.since >= savedContext.at) {
-    const self = bindingHealth(agent, 'bowline-self', epoch, now);
-    const verdict = judgeRestart(agent, mode, saveTool(self.state), now);
+    const verdict = judgeRestart(agent, mode, saveToolOf(agent, epoch, now), now);
     if (verdict.allowed) {
-      const launch = mode === 'fresh' ? freshLaunch(agent, now) : resumeOrFresh(agent, now);
+      const launch = nextLaunch(agent, mode, now);
       return {
         decisions: [
           end('restarted', 'its context is saved'),

@@ -1,6 +1,6 @@
 import { bindingHealth } from '../binding/health.ts';
 import { promptWaitsFor } from './planPrompts.ts';
-import { enabledServers, type FleetState, type PromptRecord, type PromptState } from './state.ts';
+import { enabledServers, type FleetState, type PromptRecord, type PromptState, agentOf } from './state.ts';
 
 /** A prompt as its sender sees it. */
 export interface PromptView {
@@ -23,7 +23,7 @@ export function promptViews(
   name: string,
   now: number,
 ): readonly PromptView[] {
-  const agent = Object.hasOwn(state.agents, name) ? state.agents[name] : undefined;
+  const agent = agentOf(state, name);
   if (agent?.prompts === undefined) return [];
   const healths = enabledServers(agent).map((server) => bindingHealth(agent, server, state.epoch, now));
   return agent.prompts.map((prompt) => view(prompt, promptWaitsFor(agent, prompt, healths)));

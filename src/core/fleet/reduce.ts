@@ -1,4 +1,4 @@
-import { agentOf, updateAgent } from './agentUpdate.ts';
+import { updateAgent } from './agentUpdate.ts';
 import { alarmsOf } from './alarms.ts';
 import { withoutFuture } from './clockSetBack.ts';
 import type { FleetEvent } from './events.ts';
@@ -9,7 +9,7 @@ import { reduceHealing } from './reduceHealing.ts';
 import { reduceLife } from './reduceLife.ts';
 import { reduceScreen } from './reduceScreen.ts';
 import { receivePrompt, reducePrompts } from './reducePrompts.ts';
-import { type Agent, emptyFleet, type FleetSettings, type FleetState, type Notice } from './state.ts';
+import { type Agent, emptyFleet, type FleetSettings, type FleetState, type Notice, agentOf } from './state.ts';
 
 /** How many records of each bounded list are kept. */
 const kept = { notices: 50, audit: 300 } as const;

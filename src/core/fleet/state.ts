@@ -501,6 +501,11 @@ export const emptyFleet: FleetState = {
   timeline: [],
 };
 
+/** The agent of that name; undefined also for a word that every object answers to. */
+export function agentOf({ agents }: Pick<FleetState, 'agents'>, name: string): Agent | undefined {
+  return Object.hasOwn(agents, name) ? agents[name] : undefined;
+}
+
 /** The launch whose process runs now. */
 export function runningLaunch(agent: Agent): RunningLaunch | undefined {
   return agent.life.kind === 'running' ? agent.life.running : undefined;
@@ -522,12 +527,15 @@ export function currentLaunch(agent: Agent): Launch | undefined {
   }
 }
 
-/** Ids of the launches whose process may be alive: the current one, and the former until it is ended for it. */
-export function liveLaunchIds(agent: Agent): readonly string[] {
-  const current = currentLaunch(agent);
+/** The launches whose process may be alive: the current one, and the former until it is ended for it. */
+export function liveLaunches(agent: Agent): readonly Launch[] {
   const { life } = agent;
   const ending = life.kind === 'launching' || life.kind === 'stopping' ? life.ending?.launch : undefined;
-  return [current, ending].filter((launch) => launch !== undefined).map((launch) => launch.id);
+  return [currentLaunch(agent), ending].filter((launch) => launch !== undefined);
+}
+
+export function liveLaunchIds(agent: Agent): readonly string[] {
+  return liveLaunches(agent).map(({ id }) => id);
 }
 
 /** Ids of the launches that are on record: those whose process may be alive, and the last ones that ended. */

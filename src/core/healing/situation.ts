@@ -1,10 +1,10 @@
 import { causeText } from '../binding/causes.ts';
-import { bindingHealth, type UnboundCause } from '../binding/health.ts';
+import type { UnboundCause } from '../binding/health.ts';
 import { dialsAgainWhenCalled } from '../claude/version.ts';
 import { resumeOrFresh } from '../fleet/launching.ts';
 import { poisonSentence } from '../fleet/poison.ts';
 import { type Agent, currentLaunch, type FleetState, type HealingAttempt, type Incident } from '../fleet/state.ts';
-import { saveTool } from '../guard/saveTool.ts';
+import { saveToolOf } from '../guard/saveTool.ts';
 import { judgeRestart } from '../guard/verdict.ts';
 import { healingTimes, type Situation, type StartedRung } from './ladder.ts';
 
@@ -18,7 +18,7 @@ export function situationOf(
   now: number,
 ): Situation {
   const { mend, nextStep } = causeText(cause);
-  const tools = saveTool(bindingHealth(agent, 'bowline-self', state.epoch, now).state);
+  const tools = saveToolOf(agent, state.epoch, now);
   const attempts = incident.attempts.filter(({ startedAt }) => startedAt >= (incident.reopenedAt ?? 0));
   return {
     cause: mend === 'person' ? 'configuration' : 'lost',

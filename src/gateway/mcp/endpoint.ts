@@ -4,7 +4,7 @@ import { messageOf } from '../../base/errors.ts';
 import { DisposableObject, toDisposable } from '../../base/lifecycle.ts';
 import type { Log } from '../../base/log.ts';
 import { streamGoneForGood } from '../../core/binding/health.ts';
-import { liveLaunchIds } from '../../core/fleet/state.ts';
+import { liveLaunchIds, agentOf } from '../../core/fleet/state.ts';
 import { sendEmpty, sendJson } from '../http/answers.ts';
 import { readBody } from '../http/body.ts';
 import type { AgentKeys, Clock, FleetPort } from '../ports.ts';
@@ -92,7 +92,7 @@ export class McpEndpoint extends DisposableObject {
   prune(): void {
     const { fleet, sessions } = this.options;
     const over = sessions.all().filter(({ agent: name, launchId }) => {
-      const agent = Object.hasOwn(fleet.state.agents, name) ? fleet.state.agents[name] : undefined;
+      const agent = agentOf(fleet.state, name);
       return agent === undefined || !liveLaunchIds(agent).includes(launchId);
     });
     void this.end(over, 'launch over');

@@ -1,6 +1,6 @@
 import { causeText } from '../../core/binding/causes.ts';
 import { agentNamePattern } from '../../core/fleet/names.ts';
-import { type Agent, type IdentityFaultCause, liveLaunchIds } from '../../core/fleet/state.ts';
+import { type Agent, type IdentityFaultCause, liveLaunchIds, agentOf } from '../../core/fleet/state.ts';
 import { bearerToken } from '../http/checks.ts';
 
 /** The three headers by which an agent is known, as they arrived; undefined where absent. */
@@ -64,7 +64,7 @@ export function readIdentity(headers: IdentityHeaders, server: string, context: 
   if (!agentNamePattern.test(name)) {
     return fault('name malformed', 400, `The X-Agent-Name header is ${shown(name)}, which is not a valid name.`);
   }
-  const agent = Object.hasOwn(context.agents, name) ? context.agents[name] : undefined;
+  const agent = agentOf(context, name);
   if (agent === undefined) return fault('name unknown', 403, `No agent is named ${shown(name)}.`);
   if (key === undefined || isLiteralVariable(key)) return fault('key missing', 403);
   if (owner === undefined) return fault('key wrong', 403);

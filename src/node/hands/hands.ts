@@ -10,7 +10,7 @@ import type { FleetState, PaneProcess, PromptState } from '../../core/fleet/stat
 import type { PaneInfo } from '../../core/tmux/formats.ts';
 import type { HandsFact } from '../../protocol/fleetEvent.ts';
 import type { HandsTask } from '../../protocol/stream.ts';
-import { agentBaseEnvironment, type Environment } from '../environment.ts';
+import { agentBaseEnvironment, agentEnvironment, type Environment } from '../environment.ts';
 import type { PtyModule, PtyUnavailable } from '../pty.ts';
 import { checkProgram, killSession, newSession, respawnPane } from '../tmux/paneOperations.ts';
 import { TmuxClient } from '../tmux/tmuxClient.ts';
@@ -444,11 +444,7 @@ export class Hands extends DisposableObject {
   /** The variables that an agent's process gets, for finding its files. */
   private environmentOf(name: string): Record<string, string> {
     const { settings, agents } = this.options.fleet();
-    return {
-      ...agentBaseEnvironment(this.options.environment),
-      ...settings.environment,
-      ...agents[name]?.configuration.environment,
-    };
+    return agentEnvironment(this.options.environment, settings, agents[name]?.configuration);
   }
 
   private setStatus(status: HandsStatus): void {
