@@ -3,7 +3,14 @@ import type { UnboundCause } from '../binding/health.ts';
 import { dialsAgainWhenCalled } from '../claude/version.ts';
 import { resumeOrFresh } from '../fleet/launching.ts';
 import { poisonSentence } from '../fleet/poison.ts';
-import { type Agent, currentLaunch, type FleetState, type HealingAttempt, type Incident } from '../fleet/state.ts';
+import {
+  type Agent,
+  currentLaunch,
+  type FleetState,
+  type HealingAttempt,
+  type Incident,
+  liveLaunches,
+} from '../fleet/state.ts';
 import { saveToolOf } from '../guard/saveTool.ts';
 import { judgeRestart } from '../guard/verdict.ts';
 import { healingTimes, type Situation, type StartedRung } from './ladder.ts';
@@ -69,9 +76,9 @@ export interface PutOffTooLong {
 
 /** The mild rungs count anew for each launch that a person asked for; restarts count until the endpoint is bound again. */
 function failures(agent: Agent, attempts: readonly HealingAttempt[]): Readonly<Record<StartedRung, number>> {
-  const asked = [...agent.launches.map(({ launch }) => launch), currentLaunch(agent)]
-    .filter((launch) => launch !== undefined && launch.cause !== 'healing')
-    .map((launch) => launch?.requestedAt ?? 0);
+  const asked = [...agent.launches.map(({ launch }) => launch), ...liveLaunches(agent)]
+    .filter(({ cause }) => cause !== 'healing')
+    .map(({ requestedAt }) => requestedAt);
   const since = Math.max(0, ...asked);
   const count = (rung: StartedRung, from: number): number =>
     attempts.filter((one) => one.rung === rung && one.outcome === 'failed' && one.startedAt >= from).length;
@@ -120,10 +127,9 @@ function asksAtOldPort(state: FleetState, agent: Agent): boolean {
 
 /** When healing restarted this agent; what was refused before anything was ended does not count. */
 function restarts(agent: Agent): readonly number[] {
-  const current = currentLaunch(agent);
   return [
     ...agent.launches.filter(({ refused }) => refused === undefined).map(({ launch }) => launch),
-    ...(current === undefined ? [] : [current]),
+    ...liveLaunches(agent),
   ]
     .filter(({ cause }) => cause === 'healing')
     .map(({ requestedAt }) => requestedAt);

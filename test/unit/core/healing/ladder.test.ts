@@ -494,10 +494,18 @@ describe('healing at one endpoint', () => {
       }
       story.wait(8_000);
     }
-    const first = story
-      .settle()
-      .effects.filter(({ kind }) => kind === 'launch')
-      .map(({ name }) => name);
+    const launches = (): { readonly name: string; readonly id: string }[] =>
+      story.settle().effects.flatMap((effect) => {
+        return effect.kind === 'launch' ? [{ name: effect.name, id: effect.launch.id }] : [];
+      });
+    const first = launches();
     deepStrictEqual(first.length, 1);
+    // One that a person replaces at once was a restart all the same.
+    const [{ name, id } = { name: '', id: '' }] = first;
+    story
+      .launched(name, id)
+      .wait(1)
+      .request(name, { id: `${name}.by-person` });
+    deepStrictEqual(launches(), [{ name, id: `${name}.by-person` }]);
   });
 });
