@@ -56,14 +56,17 @@ const fields = [
 /** For `-F` of `list-panes`; one line is one {@link parsePane}. */
 export const paneFormat = fields.map((field) => `#{${field}}`).join(' ');
 
+const paneEnd = '#{?pane_dead,:#{pane_dead_status}#{pane_dead_signal},}';
+
 /** Name of the subscription that tells that a pane came, went or ended. */
 export const paneSubscription = 'fleet';
 
 /**
  * For `refresh-client -B`: of all panes of the whole server (`%*` would cover the client's own session only) what changes
- * when one comes, goes or ends. tmux expands it every second: each field costs it processor time for every pane.
+ * when one comes, goes or ends, or when tmux learns later how it ended. tmux expands it every second: each field costs it
+ * processor time for every pane, so those of a dead one stand behind a condition.
  */
-export const paneSubscriptionFormat = `${paneSubscription}::#{S:#{W:#{P:#{pane_pid}#{pane_dead};}}}`;
+export const paneSubscriptionFormat = `${paneSubscription}::#{S:#{W:#{P:#{pane_pid}${paneEnd};}}}`;
 
 /** Reads one line of {@link paneFormat}; `undefined` if it is not one. */
 export function parsePane(line: string): PaneInfo | undefined {

@@ -70,9 +70,22 @@ for (const transport of ['pty', 'pipes'] as const) {
       await home.tmux('new-session', '-d', '-s', 'foreign', 'sleep', '1000');
       const born = await waitFor('the new session', () => snapshots.at(-1)?.[0], { timeoutMs: 3000 });
       process.kill(born.pid, 'SIGKILL');
-      const dead = await waitFor('its death', () => snapshots.at(-1)?.find((pane) => pane.dead), { timeoutMs: 3000 });
+      const isKilled = ({ deadSignal }: PaneInfo): boolean => deadSignal !== undefined;
+      const dead = await waitFor('its death', () => snapshots.at(-1)?.find(isKilled), { timeoutMs: 3000 });
       assert.deepStrictEqual(dead, { ...born, dead: true, deadSignal: '9' });
       assert.deepStrictEqual(tmux.panes, [dead]);
+    });
+
+    it('pushes how a process ended that closed its terminal long before', async () => {
+      const tmux = client({ timings: { safetyNetMs: 600_000 } });
+      await tmux.connect();
+      const end = join(home.root, 'end');
+      const script = 'trap "" HUP; exec <&- >&- 2>&-; until [ -e "$1" ]; do sleep 0.1; done; exit 3';
+      await home.tmux('new-session', '-d', '-s', 'foreign', 'sh', '-c', script, 'sh', end);
+      const closed = await waitFor('the closed terminal', () => tmux.panes?.find((pane) => pane.dead));
+      assert.equal(closed.deadStatus, undefined);
+      await writeFile(end, '');
+      await waitFor('its status', () => tmux.panes?.[0]?.deadStatus === 3, { timeoutMs: 3000 });
     });
 
     it('says that there is no server only when it is proven, and starts none by itself', async () => {
