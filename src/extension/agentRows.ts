@@ -1,6 +1,7 @@
 import { sep } from 'node:path';
 import type { AgentRow, EndpointRow, FleetView } from '../core/fleet/select.ts';
-import { currentLaunch, type FleetState } from '../core/fleet/state.ts';
+import { currentLaunch } from '../core/fleet/agent.ts';
+import type { FleetState } from '../core/fleet/state.ts';
 
 /** An icon of the codicon font and the id of a theme colour. */
 export interface RowIcon {

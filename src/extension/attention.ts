@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { type Disposable, DisposableObject, DisposableStore, toDisposable } from '../base/lifecycle.ts';
 import { causeText } from '../core/binding/causes.ts';
 import type { AgentRow, Blackout, FleetView } from '../core/fleet/select.ts';
-import { currentLaunch } from '../core/fleet/state.ts';
+import { currentLaunch } from '../core/fleet/agent.ts';
 import type { GatewayClient } from './gatewayClient.ts';
 import type { FleetPresenter } from './fleetPresenter.ts';
 import { byOutage, namesToHeal } from './healProgress.ts';

@@ -1,6 +1,6 @@
 import { shellLine } from '../core/claude/shellLine.ts';
 import { fieldNames } from '../core/fleet/configurationChange.ts';
-import type { AgentConfiguration } from '../core/fleet/state.ts';
+import type { AgentConfiguration } from '../core/fleet/configuration.ts';
 import { type ConfigurationChange, configurationChangeSchema } from '../protocol/fleetState.ts';
 
 /** A field that a person can change, with how its present value is shown and what is typed is read. */

@@ -2,7 +2,8 @@ import { Emitter, type Event } from '../base/events.ts';
 import { DisposableObject, toDisposable } from '../base/lifecycle.ts';
 import { bindingHealth } from '../core/binding/health.ts';
 import { type Connection, type FleetView, select } from '../core/fleet/select.ts';
-import { enabledServers, type FleetState } from '../core/fleet/state.ts';
+import { enabledServers } from '../core/fleet/agent.ts';
+import type { FleetState } from '../core/fleet/state.ts';
 
 /** Where the presenter finds the fleet. */
 export interface FleetSource {

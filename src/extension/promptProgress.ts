@@ -1,5 +1,5 @@
 import type { PromptView } from '../core/fleet/promptView.ts';
-import type { Agent } from '../core/fleet/state.ts';
+import type { Agent } from '../core/fleet/agent.ts';
 
 /** What a sender is shown: how far it is, or how it ended. */
 export type PromptProgress =

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { FleetSettings } from '../core/fleet/state.ts';
+import type { FleetSettings } from '../core/fleet/configuration.ts';
 
 const idleMinutesSchema = z.number().check(z.minimum(0), z.maximum(10_080));
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;

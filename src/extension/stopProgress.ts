@@ -1,4 +1,5 @@
-import { type Agent, currentLaunch, type FleetState } from '../core/fleet/state.ts';
+import { type Agent, currentLaunch } from '../core/fleet/agent.ts';
+import type { FleetState } from '../core/fleet/state.ts';
 
 /** Whether Stop All changes anything for the agent: one that sleeps does not wake any more. */
 export function isStoppable(agent: Agent): boolean {

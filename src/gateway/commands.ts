@@ -2,15 +2,9 @@ import { BowlineError } from '../base/errors.ts';
 import { resumeOrFresh } from '../core/fleet/launching.ts';
 import { readAgentName } from '../core/fleet/names.ts';
 import { poisonSentence } from '../core/fleet/poison.ts';
-import {
-  type Agent,
-  currentLaunch,
-  enabledServers,
-  type EndReason,
-  type Launch,
-  runningLaunch,
-  agentOf,
-} from '../core/fleet/state.ts';
+import { type Agent, currentLaunch, enabledServers, runningLaunch } from '../core/fleet/agent.ts';
+import type { EndReason, Launch } from '../core/fleet/life.ts';
+import { agentOf } from '../core/fleet/state.ts';
 import { activeAttempt } from '../core/healing/ladder.ts';
 import type { Command } from '../protocol/commands.ts';
 import { ConversationCommands } from './conversationCommands.ts';

@@ -1,7 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import { BowlineError, messageOf } from '../base/errors.ts';
-import type { AgentConfiguration } from '../core/fleet/state.ts';
+import type { AgentConfiguration } from '../core/fleet/configuration.ts';
 import type { ConfigurationChange } from '../protocol/fleetState.ts';
 
 /** What Bowline itself says to Claude; a second one would win, or stop the launch. */

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { BowlineError, messageOf } from '../base/errors.ts';
 import { readTranscript } from '../core/claude/transcript.ts';
 import { forkPoint } from '../core/claude/turns.ts';
-import type { Agent } from '../core/fleet/state.ts';
+import type { Agent } from '../core/fleet/agent.ts';
 import { writeFileAtomic } from '../node/files.ts';
 
 /** A copy of a conversation that ends before its bad turn. */

@@ -1,5 +1,5 @@
 import type { FleetEvent } from '../core/fleet/events.ts';
-import type { Agent } from '../core/fleet/state.ts';
+import type { Agent } from '../core/fleet/agent.ts';
 import { activeAttempt } from '../core/healing/ladder.ts';
 import type { Clock, FleetPort } from './ports.ts';
 

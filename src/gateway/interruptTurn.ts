@@ -1,5 +1,5 @@
 import { BowlineError } from '../base/errors.ts';
-import { type Agent, runningLaunch } from '../core/fleet/state.ts';
+import { type Agent, runningLaunch } from '../core/fleet/agent.ts';
 import type { Clock, FleetPort } from './ports.ts';
 
 /** Has Escape pressed in the turn that is in progress now. What came of it stands in the agent's `interrupt`. */

@@ -1,7 +1,8 @@
 import { hookSettings } from '../core/claude/hooks.ts';
 import { launchArguments } from '../core/claude/launchArguments.ts';
 import { shellLine } from '../core/claude/shellLine.ts';
-import { type Agent, enabledServers, type Launch, runningLaunch } from '../core/fleet/state.ts';
+import { type Agent, enabledServers, runningLaunch } from '../core/fleet/agent.ts';
+import type { Launch } from '../core/fleet/life.ts';
 import { ensurePrivateDirectory, writeFileAtomic } from '../node/files.ts';
 import type { StatePaths } from '../node/statePaths.ts';
 import type { RestartPlan } from '../protocol/restartPlan.ts';

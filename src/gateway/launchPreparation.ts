@@ -1,5 +1,6 @@
 import { handoverText } from '../core/fleet/manifest.ts';
-import type { Agent, Launch } from '../core/fleet/state.ts';
+import type { Agent } from '../core/fleet/agent.ts';
+import type { Launch } from '../core/fleet/life.ts';
 import { writeHandover } from '../node/handover.ts';
 import type { StatePaths } from '../node/statePaths.ts';
 import type { HandsTask } from '../protocol/stream.ts';

@@ -4,7 +4,7 @@ import { readPromptText } from '../core/claude/promptText.ts';
 import { takesPromptsAsleep } from '../core/fleet/planPrompts.ts';
 import { saveRequestText } from '../core/fleet/planSaveRestart.ts';
 import { isSettled } from '../core/fleet/reducePrompts.ts';
-import { type Agent, currentLaunch } from '../core/fleet/state.ts';
+import { type Agent, currentLaunch } from '../core/fleet/agent.ts';
 import { saveTool } from '../core/guard/saveTool.ts';
 import { promptDigest } from '../node/promptDigest.ts';
 import type { Command } from '../protocol/commands.ts';

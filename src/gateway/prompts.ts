@@ -4,7 +4,7 @@ import { messageOf } from '../base/errors.ts';
 import type { Disposable } from '../base/lifecycle.ts';
 import type { Log } from '../base/log.ts';
 import { isSettled } from '../core/fleet/reducePrompts.ts';
-import type { Agent } from '../core/fleet/state.ts';
+import type { Agent } from '../core/fleet/agent.ts';
 import { ensurePrivateDirectory, readTextFile, writeFileAtomic } from '../node/files.ts';
 import type { StatePaths } from '../node/statePaths.ts';
 import type { FleetService } from './fleetService.ts';

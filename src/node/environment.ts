@@ -1,4 +1,4 @@
-import type { AgentConfiguration, FleetSettings } from '../core/fleet/state.ts';
+import type { AgentConfiguration, FleetSettings } from '../core/fleet/configuration.ts';
 
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -3,7 +3,7 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as vscode from 'vscode';
 import { isErrorWithCode } from '../../src/node/files.ts';
-import type { PromptRecord } from '../../src/core/fleet/state.ts';
+import type { PromptRecord } from '../../src/core/fleet/agent.ts';
 import type { BowlineWindow } from '../../src/extension/extension.ts';
 import { holderFileSchema } from '../../src/protocol/endpointFile.ts';
 import { waitFor } from '../harness/waitFor.ts';

@@ -2,7 +2,9 @@ import type { HookFact } from '../../src/core/claude/facts.ts';
 import type { FleetEvent } from '../../src/core/fleet/events.ts';
 import { plan, type Plan } from '../../src/core/fleet/plan.ts';
 import { reduce } from '../../src/core/fleet/reduce.ts';
-import { type Agent, emptyFleet, type FleetState, type Launch } from '../../src/core/fleet/state.ts';
+import type { Agent } from '../../src/core/fleet/agent.ts';
+import { emptyFleet, type FleetState } from '../../src/core/fleet/state.ts';
+import type { Launch } from '../../src/core/fleet/life.ts';
 
 /** `Omit` that keeps the variants of a union apart. */
 type Fact = FleetEvent extends infer Variant ? (Variant extends FleetEvent ? Omit<Variant, 'at'> : never) : never;

@@ -5,17 +5,10 @@ import type { FleetEvent, ProcessExit } from '../../src/core/fleet/events.ts';
 import { lifeOf } from '../../src/core/fleet/lifeOf.ts';
 import { plan as planFleet, type Plan } from '../../src/core/fleet/plan.ts';
 import { reduce as reduceFleet } from '../../src/core/fleet/reduce.ts';
-import {
-  type Agent,
-  agentOf,
-  emptyFleet,
-  enabledServers,
-  type FleetState,
-  type Incident,
-  knownLaunchIds,
-  type Launch,
-  liveLaunchIds,
-} from '../../src/core/fleet/state.ts';
+import { type Agent, enabledServers, knownLaunchIds, liveLaunchIds } from '../../src/core/fleet/agent.ts';
+import { agentOf, emptyFleet, type FleetState } from '../../src/core/fleet/state.ts';
+import type { Incident } from '../../src/core/healing/incident.ts';
+import type { Launch } from '../../src/core/fleet/life.ts';
 import { saveTool } from '../../src/core/guard/saveTool.ts';
 import { judgeRestart } from '../../src/core/guard/verdict.ts';
 import { healingTimes } from '../../src/core/healing/ladder.ts';

@@ -3,14 +3,8 @@ import type { Effect } from '../../src/core/fleet/effects.ts';
 import type { ProcessExit } from '../../src/core/fleet/events.ts';
 import { freshLaunch, resumeOrFresh } from '../../src/core/fleet/launching.ts';
 import { lifeOf } from '../../src/core/fleet/lifeOf.ts';
-import {
-  type Agent,
-  currentLaunch,
-  enabledServers,
-  liveLaunchIds,
-  type HealingPolicy,
-  runningLaunch,
-} from '../../src/core/fleet/state.ts';
+import { type Agent, currentLaunch, enabledServers, liveLaunchIds, runningLaunch } from '../../src/core/fleet/agent.ts';
+import type { HealingPolicy } from '../../src/core/fleet/configuration.ts';
 import { saveTool } from '../../src/core/guard/saveTool.ts';
 import { judgeRestart } from '../../src/core/guard/verdict.ts';
 import { type Brain, FleetWorld, isUnderWay, type SimulatedProcess, type Temper } from './fleetWorld.ts';

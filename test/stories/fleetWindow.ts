@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 
 import * as z from 'zod/mini';
-import type { Agent } from '../../src/core/fleet/state.ts';
+import type { Agent } from '../../src/core/fleet/agent.ts';
 import { statePaths } from '../../src/node/statePaths.ts';
 import { agentSchema } from '../../src/protocol/fleetState.ts';
 import { AgentTerminals } from '../harness/agentTerminals.ts';

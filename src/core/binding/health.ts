@@ -1,13 +1,8 @@
 import { dialsAgainWhenCalled } from '../claude/version.ts';
-import {
-  type Agent,
-  type BindingRecord,
-  type DoubtCause,
-  type Epoch,
-  type IdentityFaultCause,
-  type RunningLaunch,
-  runningLaunch,
-} from '../fleet/state.ts';
+import { type Agent, runningLaunch } from '../fleet/agent.ts';
+import type { BindingRecord, DoubtCause, IdentityFaultCause } from './bindingRecord.ts';
+import type { Epoch } from '../fleet/state.ts';
+import type { RunningLaunch } from '../fleet/life.ts';
 import { bindingTimes as times } from './times.ts';
 
 /** Health of one (agent, endpoint) at one time. `until` is when it would change without another event. */

@@ -1,4 +1,5 @@
-import { type Agent, agentOf, type FleetState, type TimelineEntry } from './state.ts';
+import type { Agent } from './agent.ts';
+import { agentOf, type FleetState, type TimelineEntry } from './state.ts';
 
 /** What a reducer of one agent returns: the agent (the same object: nothing changed), lines for the timeline, or its removal. */
 export interface Reduction {

@@ -1,4 +1,4 @@
-import { type Agent, runningLaunch } from './state.ts';
+import { type Agent, runningLaunch } from './agent.ts';
 
 /** Something that endangers the agent's conversation, or that a person should know of its process. */
 export interface Alarm {

@@ -1,4 +1,4 @@
-import type { AgentConfiguration } from './state.ts';
+import type { AgentConfiguration } from './configuration.ts';
 
 /**
  * Whether a change of each field needs another launch. The model does, too: `/model` typed into a conversation stops at a

@@ -1,5 +1,6 @@
 import { without } from './agentUpdate.ts';
-import type { Agent, Launch } from './state.ts';
+import type { Agent } from './agent.ts';
+import type { Launch } from './life.ts';
 
 /**
  * The agent once this launch is asked for. A fresh one gives its conversation up, so that nothing goes back to it by

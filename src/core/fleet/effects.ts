@@ -1,4 +1,4 @@
-import type { Launch } from './state.ts';
+import type { Launch } from './life.ts';
 
 /**
  * Something to be done in the world, as data. An effect is planned as long as the state calls for it, under the same

@@ -1,28 +1,11 @@
 import type { ExitReading, HookFact } from '../claude/facts.ts';
 import type { TurnError } from './poison.ts';
-import type {
-  ActivityKind,
-  AgentConfiguration,
-  ClientInfo,
-  Dialog,
-  DoubtCause,
-  EndReason,
-  Epoch,
-  FleetSettings,
-  GuardBypass,
-  IdentityFaultCause,
-  IncidentEnd,
-  Interrupt,
-  InterruptOutcome,
-  Launch,
-  Notice,
-  PaneProcess,
-  PromptRecord,
-  Rung,
-  SavedContext,
-  SaveRestart,
-  ScreenShows,
-} from './state.ts';
+import type { ActivityKind, PromptRecord, SavedContext, SaveRestart } from './agent.ts';
+import type { AgentConfiguration, FleetSettings } from './configuration.ts';
+import type { ClientInfo, DoubtCause, IdentityFaultCause } from '../binding/bindingRecord.ts';
+import type { Dialog, EndReason, Interrupt, InterruptOutcome, Launch, PaneProcess, ScreenShows } from './life.ts';
+import type { Epoch, GuardBypass, Notice } from './state.ts';
+import type { IncidentEnd, Rung } from '../healing/incident.ts';
 
 /** A fact that happened at `at` (milliseconds since the epoch). `reduce` folds it into the state; it is never an order. */
 export type FleetEvent = { readonly at: number } & FleetFact;

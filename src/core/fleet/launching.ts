@@ -1,4 +1,5 @@
-import type { Agent, Launch, LaunchMode } from './state.ts';
+import type { Agent } from './agent.ts';
+import type { Launch, LaunchMode } from './life.ts';
 
 /**
  * The launch that brings the agent back: `resume` by exact id, or `fresh` where no conversation ever took a prompt and so

@@ -1,7 +1,7 @@
 import type { Health } from '../binding/health.ts';
 import { activeAttempt } from '../healing/ladder.ts';
 import { poisonSentence } from './poison.ts';
-import type { Agent } from './state.ts';
+import type { Agent } from './agent.ts';
 
 /** The life that a person sees (spec, Life of an agent), derived from the stored life and the health of the endpoints. */
 export type ShownLife =

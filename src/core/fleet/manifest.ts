@@ -1,5 +1,6 @@
 import { guardTimes } from '../guard/verdict.ts';
-import type { Agent, EndReason, PromptRecord } from './state.ts';
+import type { Agent, PromptRecord } from './agent.ts';
+import type { EndReason } from './life.ts';
 
 /** A context as it was saved: when, and what. */
 export interface SavedText {

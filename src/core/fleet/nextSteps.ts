@@ -1,4 +1,4 @@
-import type { BlockedReason, DeadReason } from './state.ts';
+import type { BlockedReason, DeadReason } from './life.ts';
 
 /** Ways in which a process ends that nobody asked for. */
 type UnaskedEnd = Extract<

@@ -10,7 +10,8 @@ import { planSaveRestart } from './planSaveRestart.ts';
 import { planSleep } from './planSleep.ts';
 import { planTranscript } from './planTranscript.ts';
 import { planVerification } from './planVerification.ts';
-import { type Agent, enabledServers, type FleetState } from './state.ts';
+import { type Agent, enabledServers } from './agent.ts';
+import type { FleetState } from './state.ts';
 
 /**
  * What the state calls for now. `decisions` are facts for `reduce` (fold them, then plan again); `effects` are to be in

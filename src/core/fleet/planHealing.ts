@@ -5,7 +5,9 @@ import { putOffByPerson, situationOf } from '../healing/situation.ts';
 import type { Effect } from './effects.ts';
 import type { FleetEvent } from './events.ts';
 import { nextLaunch } from './launching.ts';
-import { type Agent, type FleetState, type HealingAttempt, runningLaunch } from './state.ts';
+import { type Agent, runningLaunch } from './agent.ts';
+import type { FleetState } from './state.ts';
+import type { HealingAttempt } from '../healing/incident.ts';
 
 /** What healing calls for at one endpoint: an incident where it is unbound, and the attempt that is under way or due. */
 export function planHealing(

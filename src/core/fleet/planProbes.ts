@@ -1,6 +1,7 @@
 import { bindingTimes } from '../binding/times.ts';
 import type { Effect } from './effects.ts';
-import { type Agent, type FleetState, runningLaunch } from './state.ts';
+import { type Agent, runningLaunch } from './agent.ts';
+import type { FleetState } from './state.ts';
 
 /** A probe is due when a stream was never probed in this epoch, when there is doubt, after a failure, and every 30 s. */
 export function planProbes(

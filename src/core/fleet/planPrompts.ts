@@ -3,7 +3,8 @@ import { activeAttempt } from '../healing/ladder.ts';
 import type { Effect } from './effects.ts';
 import type { FleetEvent } from './events.ts';
 import { isSettled } from './reducePrompts.ts';
-import { type Agent, enabledServers, type Epoch, liveLaunchIds, type PromptRecord } from './state.ts';
+import { type Agent, enabledServers, liveLaunchIds, type PromptRecord } from './agent.ts';
+import type { Epoch } from './state.ts';
 
 /** In milliseconds. */
 export const promptTimes = {

@@ -4,7 +4,8 @@ import { judgeRestart } from '../guard/verdict.ts';
 import type { FleetEvent } from './events.ts';
 import { resumeOrFresh } from './launching.ts';
 import { isAtRest } from './planSleep.ts';
-import type { Agent, FleetState } from './state.ts';
+import type { Agent } from './agent.ts';
+import type { FleetState } from './state.ts';
 
 /** In milliseconds. */
 export const relaunchTimes = {

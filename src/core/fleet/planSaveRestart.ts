@@ -2,7 +2,8 @@ import { saveToolOf } from '../guard/saveTool.ts';
 import { judgeRestart } from '../guard/verdict.ts';
 import type { FleetEvent } from './events.ts';
 import { nextLaunch } from './launching.ts';
-import type { Agent, Epoch } from './state.ts';
+import type { Agent } from './agent.ts';
+import type { Epoch } from './state.ts';
 
 /** In milliseconds. */
 export const saveRestartTimes = {

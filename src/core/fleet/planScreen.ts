@@ -1,6 +1,7 @@
 import type { Effect } from './effects.ts';
 import type { FleetEvent } from './events.ts';
-import type { Agent, InterruptOutcome } from './state.ts';
+import type { Agent } from './agent.ts';
+import type { InterruptOutcome } from './life.ts';
 
 /** In milliseconds. */
 export const interruptTimes = {

@@ -3,7 +3,9 @@ import type { FleetEvent } from './events.ts';
 import { resumeOrFresh } from './launching.ts';
 import { poisonSentence } from './poison.ts';
 import { isSettled } from './reducePrompts.ts';
-import type { Agent, FleetState, RunningLaunch } from './state.ts';
+import type { Agent } from './agent.ts';
+import type { FleetState } from './state.ts';
+import type { RunningLaunch } from './life.ts';
 
 const minuteMs = 60_000;
 

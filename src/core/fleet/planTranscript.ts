@@ -1,5 +1,5 @@
 import type { TranscriptEffect } from './effects.ts';
-import { type Agent, runningLaunch } from './state.ts';
+import { type Agent, runningLaunch } from './agent.ts';
 
 /** In milliseconds: from a prompt to the look for its transcript, and between two looks for one that is missing. */
 const lookAfter = { prompt: 30_000, missing: 60_000 } as const;

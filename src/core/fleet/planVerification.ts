@@ -3,7 +3,9 @@ import { bindingTimes } from '../binding/times.ts';
 import type { FleetEvent } from './events.ts';
 import { freshLaunch } from './launching.ts';
 import { withNextStep } from './nextSteps.ts';
-import type { Agent, FleetState, Life, RunningLaunch } from './state.ts';
+import type { Agent } from './agent.ts';
+import type { FleetState } from './state.ts';
+import type { Life, RunningLaunch } from './life.ts';
 
 interface VerificationPlan {
   readonly decisions: readonly FleetEvent[];

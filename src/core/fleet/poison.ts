@@ -1,7 +1,7 @@
 import { isPoisoned } from '../claude/apiErrors.ts';
 import type { HookFact } from '../claude/facts.ts';
 import { without } from './agentUpdate.ts';
-import type { Agent, SessionRecord } from './state.ts';
+import type { Agent, SessionRecord } from './agent.ts';
 
 /** So many turns in a row that fail by one kind of poison, and the conversation is quarantined. */
 const quarantineAfter = 2;

@@ -1,6 +1,7 @@
 import { bindingHealth } from '../binding/health.ts';
 import { promptWaitsFor } from './planPrompts.ts';
-import { enabledServers, type FleetState, type PromptRecord, type PromptState, agentOf } from './state.ts';
+import { enabledServers, type PromptRecord, type PromptState } from './agent.ts';
+import { type FleetState, agentOf } from './state.ts';
 
 /** A prompt as its sender sees it. */
 export interface PromptView {

@@ -9,7 +9,9 @@ import { reduceHealing } from './reduceHealing.ts';
 import { reduceLife } from './reduceLife.ts';
 import { reduceScreen } from './reduceScreen.ts';
 import { receivePrompt, reducePrompts } from './reducePrompts.ts';
-import { type Agent, emptyFleet, type FleetSettings, type FleetState, type Notice, agentOf } from './state.ts';
+import type { Agent } from './agent.ts';
+import { emptyFleet, type FleetState, type Notice, agentOf } from './state.ts';
+import type { FleetSettings } from './configuration.ts';
 
 /** How many records of each bounded list are kept. */
 const kept = { notices: 50, audit: 300 } as const;

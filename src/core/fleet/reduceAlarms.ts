@@ -1,7 +1,8 @@
 import { type Reduction, without } from './agentUpdate.ts';
 import type { FleetEvent } from './events.ts';
 import { afterReading, cleared } from './poison.ts';
-import type { Agent, RunningLaunch, SessionRecord } from './state.ts';
+import type { Agent, SessionRecord } from './agent.ts';
+import type { RunningLaunch } from './life.ts';
 
 type AlarmEvent = Extract<
   FleetEvent,

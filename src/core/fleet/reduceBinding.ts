@@ -1,6 +1,7 @@
 import { type Reduction, without } from './agentUpdate.ts';
 import type { FleetEvent } from './events.ts';
-import { type Agent, type BindingRecord, currentLaunch, type ProbeRecord } from './state.ts';
+import { type Agent, currentLaunch } from './agent.ts';
+import type { BindingRecord, ProbeRecord } from '../binding/bindingRecord.ts';
 
 type BindingEvent =
   | Extract<FleetEvent, { kind: `mcp ${string}` | `probe ${string}` | 'doubted' }>

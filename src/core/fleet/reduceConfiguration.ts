@@ -1,6 +1,8 @@
 import { without } from './agentUpdate.ts';
 import { needsRelaunch } from './configurationChange.ts';
-import { type Agent, type AgentConfiguration, currentLaunch, type FleetSettings, type Launch } from './state.ts';
+import { type Agent, currentLaunch } from './agent.ts';
+import type { AgentConfiguration, FleetSettings } from './configuration.ts';
+import type { Launch } from './life.ts';
 
 /** The agent with another configuration; its process keeps the former one until it is launched anew. */
 export function configured(agent: Agent, next: AgentConfiguration, settings: FleetSettings, at: number): Agent {

@@ -1,6 +1,7 @@
 import { type Reduction, without } from './agentUpdate.ts';
 import type { FleetEvent } from './events.ts';
-import type { Agent, HealingAttempt, Incident } from './state.ts';
+import type { Agent } from './agent.ts';
+import type { HealingAttempt, Incident } from '../healing/incident.ts';
 
 type HealingEvent = Extract<FleetEvent, { kind: `incident ${string}` | `rung ${string}` }>;
 

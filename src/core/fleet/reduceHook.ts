@@ -1,7 +1,8 @@
 import type { HookFact } from '../claude/facts.ts';
 import { without } from './agentUpdate.ts';
 import { afterTurn } from './poison.ts';
-import type { Activity, Agent, Launch, OtherStart, SessionRecord } from './state.ts';
+import type { Activity, Agent, SessionRecord } from './agent.ts';
+import type { Launch, OtherStart } from './life.ts';
 
 const lineageKept = 50;
 

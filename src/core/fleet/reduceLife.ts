@@ -7,7 +7,8 @@ import { belongs, reduceHook, strayed } from './reduceHook.ts';
 import { afterRequest, withCarriedContext, withKeptConversation } from './conversationChoice.ts';
 import { withNextStep } from './nextSteps.ts';
 import { poisonSentence } from './poison.ts';
-import { type Agent, currentLaunch, type EndedLaunch, type EndReason, type Launch, type Life } from './state.ts';
+import { type Agent, currentLaunch } from './agent.ts';
+import type { EndedLaunch, EndReason, Launch, Life } from './life.ts';
 
 type LifeEvent = Extract<
   FleetEvent,

@@ -1,7 +1,7 @@
 import type { HookFact } from '../claude/facts.ts';
 import type { Reduction } from './agentUpdate.ts';
 import type { FleetEvent } from './events.ts';
-import type { Agent, PromptRecord, PromptState } from './state.ts';
+import type { Agent, PromptRecord, PromptState } from './agent.ts';
 
 type PromptEvent = Extract<FleetEvent, { kind: `prompt ${string}` | `save restart ${string}` }>;
 

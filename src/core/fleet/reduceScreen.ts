@@ -1,6 +1,7 @@
 import type { Reduction } from './agentUpdate.ts';
 import type { FleetEvent } from './events.ts';
-import type { Agent, RunningLaunch } from './state.ts';
+import type { Agent } from './agent.ts';
+import type { RunningLaunch } from './life.ts';
 
 type ScreenEvent = Extract<FleetEvent, { kind: 'look requested' | 'screen looked at' | `interrupt ${string}` }>;
 

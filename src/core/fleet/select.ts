@@ -5,14 +5,9 @@ import { dialsAgainWhenCalled } from '../claude/version.ts';
 import { outageOf } from '../healing/outage.ts';
 import { alarmsOf } from './alarms.ts';
 import { lifeOf, type ShownLife } from './lifeOf.ts';
-import {
-  type ActivityKind,
-  type Agent,
-  type DoubtCause,
-  enabledServers,
-  type FleetState,
-  type TimelineEntry,
-} from './state.ts';
+import { type ActivityKind, type Agent, enabledServers } from './agent.ts';
+import type { DoubtCause } from '../binding/bindingRecord.ts';
+import type { FleetState, TimelineEntry } from './state.ts';
 
 /**
  * How a window stands to the gateway. While it is away the last state is shown, marked as such. `refusedSince` is set

@@ -1,6 +1,7 @@
 import { bindingHealth } from '../binding/health.ts';
 import type { EndpointState } from '../fleet/select.ts';
-import type { Agent, Epoch } from '../fleet/state.ts';
+import type { Agent } from '../fleet/agent.ts';
+import type { Epoch } from '../fleet/state.ts';
 
 /** Whether the agent can call save_my_context. What is only being checked is not given up: it is decided within a minute. */
 const byEndpointState: Readonly<Record<EndpointState, 'reachable' | 'unreachable'>> = {

@@ -1,4 +1,5 @@
-import { type Agent, type LaunchMode, runningLaunch, type ScreenShows } from '../fleet/state.ts';
+import { type Agent, runningLaunch } from '../fleet/agent.ts';
+import type { LaunchMode, ScreenShows } from '../fleet/life.ts';
 
 /** Why a restart is allowed or not: exactly one reason. The save reasons stand in the order in which they are looked at. */
 export type GuardReason =

@@ -1,5 +1,7 @@
 import type { Verdict } from '../guard/verdict.ts';
-import type { ActivityKind, HealingAttempt, HealingPolicy, Incident, IncidentEnd, Rung } from '../fleet/state.ts';
+import type { ActivityKind } from '../fleet/agent.ts';
+import type { HealingAttempt, Incident, IncidentEnd, Rung } from './incident.ts';
+import type { HealingPolicy } from '../fleet/configuration.ts';
 
 /** Limits of healing (spec, Healing ladder), in milliseconds and counts. */
 export const healingTimes = {

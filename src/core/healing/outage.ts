@@ -1,5 +1,6 @@
 import type { UnboundCause } from '../binding/health.ts';
-import type { Agent, FleetState } from '../fleet/state.ts';
+import type { Agent } from '../fleet/agent.ts';
+import type { FleetState } from '../fleet/state.ts';
 
 /**
  * Names the event that cost this endpoint its binding: endpoints with the same name are one outage. One run of the

@@ -3,14 +3,9 @@ import type { UnboundCause } from '../binding/health.ts';
 import { dialsAgainWhenCalled } from '../claude/version.ts';
 import { resumeOrFresh } from '../fleet/launching.ts';
 import { poisonSentence } from '../fleet/poison.ts';
-import {
-  type Agent,
-  currentLaunch,
-  type FleetState,
-  type HealingAttempt,
-  type Incident,
-  liveLaunches,
-} from '../fleet/state.ts';
+import { type Agent, currentLaunch, liveLaunches } from '../fleet/agent.ts';
+import type { FleetState } from '../fleet/state.ts';
+import type { HealingAttempt, Incident } from './incident.ts';
 import { saveToolOf } from '../guard/saveTool.ts';
 import { judgeRestart } from '../guard/verdict.ts';
 import { healingTimes, type Situation, type StartedRung } from './ladder.ts';

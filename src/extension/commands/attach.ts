@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { runningLaunch } from '../../core/fleet/state.ts';
+import { runningLaunch } from '../../core/fleet/agent.ts';
 import type { TerminalAgent } from '../terminals.ts';
 import { launchOutcome } from '../launchOutcome.ts';
 import type { CommandContext } from './commandContext.ts';

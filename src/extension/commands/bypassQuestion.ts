@@ -1,5 +1,5 @@
 import type { AgentRow } from '../../core/fleet/select.ts';
-import type { Agent } from '../../core/fleet/state.ts';
+import type { Agent } from '../../core/fleet/agent.ts';
 import { saveTool } from '../../core/guard/saveTool.ts';
 import { judgeRestart, type Verdict } from '../../core/guard/verdict.ts';
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
-import { type Interrupt, runningLaunch } from '../../core/fleet/state.ts';
+import type { Interrupt } from '../../core/fleet/life.ts';
+import { runningLaunch } from '../../core/fleet/agent.ts';
 import type { CommandContext } from './commandContext.ts';
 import { chooseAgent, untilSettled, withProgress } from './interaction.ts';
 

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { AgentRow } from '../../core/fleet/select.ts';
-import { currentLaunch } from '../../core/fleet/state.ts';
+import { currentLaunch } from '../../core/fleet/agent.ts';
 import type { CommandContext } from './commandContext.ts';
 import { isStoppable, stillRunning } from '../stopProgress.ts';
 import { awaitLaunch, chooseAgent, connect, isAllowedToLaunch, untilSettled, withProgress } from './interaction.ts';

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { BowlineError } from '../../base/errors.ts';
-import { currentLaunch } from '../../core/fleet/state.ts';
+import { currentLaunch } from '../../core/fleet/agent.ts';
 import type { ConversationRow } from '../../protocol/conversations.ts';
 import { conversationsOf } from '../conversationList.ts';
 import type { CommandContext } from './commandContext.ts';

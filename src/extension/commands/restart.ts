@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
 import { BowlineError } from '../../base/errors.ts';
 import { promptViews } from '../../core/fleet/promptView.ts';
-import type { LaunchMode } from '../../core/fleet/state.ts';
+import type { LaunchMode } from '../../core/fleet/life.ts';
 import type { Command } from '../../protocol/commands.ts';
 import { saveProgress, type SaveProgress } from '../promptProgress.ts';
 import { bypassQuestion, saveToolOf } from './bypassQuestion.ts';

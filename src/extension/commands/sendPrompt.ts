@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { readPromptText } from '../../core/claude/promptText.ts';
 import { takesPromptsAsleep } from '../../core/fleet/planPrompts.ts';
 import { promptViews } from '../../core/fleet/promptView.ts';
-import { runningLaunch } from '../../core/fleet/state.ts';
+import { runningLaunch } from '../../core/fleet/agent.ts';
 import { promptProgress, type PromptProgress } from '../promptProgress.ts';
 import type { CommandContext } from './commandContext.ts';
 import { chooseAgent, follow } from './interaction.ts';

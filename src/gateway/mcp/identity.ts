@@ -1,6 +1,8 @@
 import { causeText } from '../../core/binding/causes.ts';
 import { agentNamePattern } from '../../core/fleet/names.ts';
-import { type Agent, type IdentityFaultCause, liveLaunchIds, agentOf } from '../../core/fleet/state.ts';
+import { type Agent, liveLaunchIds } from '../../core/fleet/agent.ts';
+import type { IdentityFaultCause } from '../../core/binding/bindingRecord.ts';
+import { agentOf } from '../../core/fleet/state.ts';
 import { bearerToken } from '../http/checks.ts';
 
 /** The three headers by which an agent is known, as they arrived; undefined where absent. */

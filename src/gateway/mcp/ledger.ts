@@ -1,4 +1,4 @@
-import { liveLaunchIds } from '../../core/fleet/state.ts';
+import { liveLaunchIds } from '../../core/fleet/agent.ts';
 import type { Clock, FleetPort } from '../ports.ts';
 import type { IdentityFault } from './identity.ts';
 import type { SessionRecord } from './sessionFile.ts';

@@ -1,6 +1,7 @@
 import { bindingHealth } from '../../core/binding/health.ts';
 import { select } from '../../core/fleet/select.ts';
-import { type Agent, currentLaunch, enabledServers, type FleetState } from '../../core/fleet/state.ts';
+import { type Agent, currentLaunch, enabledServers } from '../../core/fleet/agent.ts';
+import type { FleetState } from '../../core/fleet/state.ts';
 import { judgeRestart } from '../../core/guard/verdict.ts';
 import type { SavedContextFile } from '../contexts.ts';
 import type { Caller } from './endpointServer.ts';

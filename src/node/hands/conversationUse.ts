@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { delay } from '../../base/async.ts';
 import { BowlineError } from '../../base/errors.ts';
 import { readSessionClaim, type SessionClaim } from '../../core/claude/liveSession.ts';
-import { type Agent, currentLaunch } from '../../core/fleet/state.ts';
+import { type Agent, currentLaunch } from '../../core/fleet/agent.ts';
 import type { PaneInfo } from '../../core/tmux/formats.ts';
 import { isWithin, processIdentity } from '../processIdentity.ts';
 import { liveSessionDirectory } from './liveSessions.ts';

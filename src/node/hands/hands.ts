@@ -1,12 +1,14 @@
 import { delay, Sequencer } from '../../base/async.ts';
 import { BowlineError, messageOf } from '../../base/errors.ts';
 import { shellLine } from '../../core/claude/shellLine.ts';
-import { type ActivityKind, knownLaunchIds, runningLaunch } from '../../core/fleet/state.ts';
+import { type ActivityKind, knownLaunchIds, runningLaunch } from '../../core/fleet/agent.ts';
 import { promptForbiddenBy } from '../../core/fleet/planPrompts.ts';
 import { Emitter } from '../../base/events.ts';
 import { DisposableObject } from '../../base/lifecycle.ts';
 import type { Log } from '../../base/log.ts';
-import type { FleetState, PaneProcess, PromptState } from '../../core/fleet/state.ts';
+import type { FleetState } from '../../core/fleet/state.ts';
+import type { PaneProcess } from '../../core/fleet/life.ts';
+import type { PromptState } from '../../core/fleet/agent.ts';
 import type { PaneInfo } from '../../core/tmux/formats.ts';
 import type { HandsFact } from '../../protocol/fleetEvent.ts';
 import type { HandsTask } from '../../protocol/stream.ts';

@@ -1,6 +1,6 @@
 import { delay } from '../../base/async.ts';
 import { readScreen, type ScreenReading } from '../../core/claude/screen.ts';
-import type { ScreenShows } from '../../core/fleet/state.ts';
+import type { ScreenShows } from '../../core/fleet/life.ts';
 import type { PaneInfo } from '../../core/tmux/formats.ts';
 import { capturePane, isNotFound } from '../tmux/paneOperations.ts';
 import type { TmuxCommands } from '../tmux/tmuxClient.ts';

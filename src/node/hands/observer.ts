@@ -6,13 +6,9 @@ import { readExit } from '../../core/claude/exitReading.ts';
 import type { LiveSession } from '../../core/claude/liveSession.ts';
 import { readScreen } from '../../core/claude/screen.ts';
 import type { ProcessExit } from '../../core/fleet/events.ts';
-import {
-  type ActivityKind,
-  type Agent,
-  type FleetState,
-  runningLaunch,
-  type RunningLaunch,
-} from '../../core/fleet/state.ts';
+import { type ActivityKind, type Agent, runningLaunch } from '../../core/fleet/agent.ts';
+import type { FleetState } from '../../core/fleet/state.ts';
+import type { RunningLaunch } from '../../core/fleet/life.ts';
 import type { PaneInfo } from '../../core/tmux/formats.ts';
 import type { HandsFact } from '../../protocol/fleetEvent.ts';
 import { isWithin } from '../processIdentity.ts';

@@ -1,6 +1,6 @@
 import { delay } from '../../base/async.ts';
 import { pastedText } from '../../core/claude/promptText.ts';
-import type { PromptState } from '../../core/fleet/state.ts';
+import type { PromptState } from '../../core/fleet/agent.ts';
 import type { PaneInfo } from '../../core/tmux/formats.ts';
 import { lookAtPane, pasteGuarded } from '../tmux/guardedKeys.ts';
 import type { TmuxCommands } from '../tmux/tmuxClient.ts';

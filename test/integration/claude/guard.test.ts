@@ -1,6 +1,7 @@
 import { deepStrictEqual, match } from 'node:assert/strict';
 import { readScreen, type ScreenReading } from '../../../src/core/claude/screen.ts';
-import { type Interrupt, runningLaunch } from '../../../src/core/fleet/state.ts';
+import type { Interrupt } from '../../../src/core/fleet/life.ts';
+import { runningLaunch } from '../../../src/core/fleet/agent.ts';
 import { claudeVersions } from '../../harness/claude.ts';
 import { FleetRig } from '../../harness/fleetRig.ts';
 import { waitFor } from '../../harness/waitFor.ts';

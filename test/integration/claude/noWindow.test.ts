@@ -1,7 +1,7 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod/mini';
-import type { Agent } from '../../../src/core/fleet/state.ts';
+import type { Agent } from '../../../src/core/fleet/agent.ts';
 import { readEndpointFile } from '../../../src/node/endpointFile.ts';
 import { agentSchema } from '../../../src/protocol/fleetState.ts';
 import { FleetRig, rigWindow } from '../../harness/fleetRig.ts';

@@ -3,7 +3,7 @@ import { appendFile, chmod, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { delay } from '../../../src/base/async.ts';
 import { silentLog } from '../../../src/base/log.ts';
-import { currentLaunch, knownLaunchIds, liveLaunchIds } from '../../../src/core/fleet/state.ts';
+import { currentLaunch, knownLaunchIds, liveLaunchIds } from '../../../src/core/fleet/agent.ts';
 import { Hands } from '../../../src/node/hands/hands.ts';
 import type { HandsFact } from '../../../src/protocol/fleetEvent.ts';
 import { claudeBinary } from '../../harness/claude.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { silentLog } from '../../../src/base/log.ts';
 import { lifeOf } from '../../../src/core/fleet/lifeOf.ts';
-import type { Launch } from '../../../src/core/fleet/state.ts';
+import type { Launch } from '../../../src/core/fleet/life.ts';
 import { Hands, type HandsOptions } from '../../../src/node/hands/hands.ts';
 import type { HandsTask } from '../../../src/protocol/stream.ts';
 import { FleetStory } from '../../harness/fleetStory.ts';

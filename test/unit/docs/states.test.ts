@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { UnboundCause } from '../../../src/core/binding/health.ts';
 import type { ShownLife } from '../../../src/core/fleet/lifeOf.ts';
 import type { EndpointState } from '../../../src/core/fleet/select.ts';
-import type { BlockedReason, DeadReason } from '../../../src/core/fleet/state.ts';
+import type { BlockedReason, DeadReason } from '../../../src/core/fleet/life.ts';
 
 // A new member of a union has to be named here, and then in the README.
 const bindings: Readonly<Record<EndpointState, true>> = {

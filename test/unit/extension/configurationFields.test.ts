@@ -1,5 +1,5 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import type { AgentConfiguration } from '../../../src/core/fleet/state.ts';
+import type { AgentConfiguration } from '../../../src/core/fleet/configuration.ts';
 import { configurationFields } from '../../../src/extension/configurationFields.ts';
 
 const empty: AgentConfiguration = { directory: '/w', extraArguments: [], environment: {}, servers: {} };

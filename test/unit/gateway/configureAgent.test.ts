@@ -3,7 +3,7 @@ import { mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BowlineError } from '../../../src/base/errors.ts';
-import type { AgentConfiguration } from '../../../src/core/fleet/state.ts';
+import type { AgentConfiguration } from '../../../src/core/fleet/configuration.ts';
 import { configurationAfter } from '../../../src/gateway/configureAgent.ts';
 import type { ConfigurationChange } from '../../../src/protocol/fleetState.ts';
 

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { silentLog } from '../../../src/base/log.ts';
-import type { Launch } from '../../../src/core/fleet/state.ts';
+import type { Launch } from '../../../src/core/fleet/life.ts';
 import { type LaunchPreparation, prepareLaunch } from '../../../src/gateway/launchPreparation.ts';
 import { SignOfLife } from '../../../src/gateway/signOfLife.ts';
 import { readEndpointFile, writeEndpointFile } from '../../../src/node/endpointFile.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Emitter } from '../../../src/base/events.ts';
-import type { FleetSettings } from '../../../src/core/fleet/state.ts';
+import type { FleetSettings } from '../../../src/core/fleet/configuration.ts';
 import { type CreateHands, ownHandsTimes } from '../../../src/gateway/ownHands.ts';
 import type { HandsStatus } from '../../../src/node/hands/hands.ts';
 import type { HandsFact } from '../../../src/protocol/fleetEvent.ts';

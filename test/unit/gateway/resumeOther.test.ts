@@ -2,7 +2,7 @@ import { deepStrictEqual, rejects } from 'node:assert/strict';
 import { BowlineError } from '../../../src/base/errors.ts';
 import type { FleetEvent } from '../../../src/core/fleet/events.ts';
 import { reduce } from '../../../src/core/fleet/reduce.ts';
-import { currentLaunch } from '../../../src/core/fleet/state.ts';
+import { currentLaunch } from '../../../src/core/fleet/agent.ts';
 import { ConversationCommands } from '../../../src/gateway/conversationCommands.ts';
 import { FleetStory } from '../../harness/fleetStory.ts';
 

@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { projectFolderName } from '../../../src/core/claude/transcript.ts';
-import { type Agent, emptyFleet, type SessionRecord } from '../../../src/core/fleet/state.ts';
+import type { Agent, SessionRecord } from '../../../src/core/fleet/agent.ts';
+import { emptyFleet } from '../../../src/core/fleet/state.ts';
 import { conversationsFor } from '../../../src/gateway/transcripts.ts';
 
 const id = (digit: number): string => `00000000-0000-4000-8000-00000000000${digit}`;

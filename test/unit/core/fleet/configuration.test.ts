@@ -1,7 +1,7 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { needsRelaunch } from '../../../../src/core/fleet/configurationChange.ts';
 import { select } from '../../../../src/core/fleet/select.ts';
-import type { AgentConfiguration } from '../../../../src/core/fleet/state.ts';
+import type { AgentConfiguration } from '../../../../src/core/fleet/configuration.ts';
 import { FleetStory } from '../../../harness/fleetStory.ts';
 
 const configuration: AgentConfiguration = {

@@ -1,7 +1,8 @@
 import { deepStrictEqual, match } from 'node:assert/strict';
 import fc from 'fast-check';
 import { without } from '../../../../src/core/fleet/agentUpdate.ts';
-import type { FleetState, Life } from '../../../../src/core/fleet/state.ts';
+import type { FleetState } from '../../../../src/core/fleet/state.ts';
+import type { Life } from '../../../../src/core/fleet/life.ts';
 import { fleetStateSchema } from '../../../../src/protocol/fleetState.ts';
 import { type Brain, type Temper, theBrain } from '../../../harness/fleetWorld.ts';
 import {

@@ -1,5 +1,5 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import type { Interrupt } from '../../../../src/core/fleet/state.ts';
+import type { Interrupt } from '../../../../src/core/fleet/life.ts';
 import { FleetStory } from '../../../harness/fleetStory.ts';
 
 const of = { name: 'ada', launchId: 'ada.1' };

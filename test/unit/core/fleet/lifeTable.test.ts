@@ -1,7 +1,9 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import type { FleetEvent, FleetEventKind } from '../../../../src/core/fleet/events.ts';
 import { reduce } from '../../../../src/core/fleet/reduce.ts';
-import { emptyFleet, type Life, liveLaunchIds } from '../../../../src/core/fleet/state.ts';
+import { emptyFleet } from '../../../../src/core/fleet/state.ts';
+import type { Life } from '../../../../src/core/fleet/life.ts';
+import { liveLaunchIds } from '../../../../src/core/fleet/agent.ts';
 import { fleetStateSchema } from '../../../../src/protocol/fleetState.ts';
 import { FleetStory } from '../../../harness/fleetStory.ts';
 

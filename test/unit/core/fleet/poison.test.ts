@@ -3,7 +3,7 @@ import { lifeOf } from '../../../../src/core/fleet/lifeOf.ts';
 import { resumeOrFresh } from '../../../../src/core/fleet/launching.ts';
 import { promptWaitsFor } from '../../../../src/core/fleet/planPrompts.ts';
 import { afterReading } from '../../../../src/core/fleet/poison.ts';
-import type { SessionRecord } from '../../../../src/core/fleet/state.ts';
+import type { SessionRecord } from '../../../../src/core/fleet/agent.ts';
 import { judgeRestart } from '../../../../src/core/guard/verdict.ts';
 import { situationOf } from '../../../../src/core/healing/situation.ts';
 import { FleetStory } from '../../../harness/fleetStory.ts';

@@ -1,6 +1,6 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { type Blackout, type Connection, type FleetView, select } from '../../../../src/core/fleet/select.ts';
-import type { HealingPolicy } from '../../../../src/core/fleet/state.ts';
+import type { HealingPolicy } from '../../../../src/core/fleet/configuration.ts';
 import { FleetStory } from '../../../harness/fleetStory.ts';
 
 const connected: Connection = { kind: 'connected' };

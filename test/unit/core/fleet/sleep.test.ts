@@ -1,7 +1,7 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import type { Effect } from '../../../../src/core/fleet/effects.ts';
 import { select } from '../../../../src/core/fleet/select.ts';
-import type { FleetSettings } from '../../../../src/core/fleet/state.ts';
+import type { FleetSettings } from '../../../../src/core/fleet/configuration.ts';
 import { FleetStory } from '../../../harness/fleetStory.ts';
 
 const minute = 60_000;

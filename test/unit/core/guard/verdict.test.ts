@@ -1,7 +1,8 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { saveTool } from '../../../../src/core/guard/saveTool.ts';
 import { type GuardReason, judgeRestart } from '../../../../src/core/guard/verdict.ts';
-import type { SavedContext, ScreenShows } from '../../../../src/core/fleet/state.ts';
+import type { SavedContext } from '../../../../src/core/fleet/agent.ts';
+import type { ScreenShows } from '../../../../src/core/fleet/life.ts';
 import { FleetStory } from '../../../harness/fleetStory.ts';
 
 /** An agent whose first turn ended at the time of the clock. */

@@ -1,5 +1,6 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import type { ActivityKind, HealingPolicy } from '../../../../src/core/fleet/state.ts';
+import type { ActivityKind } from '../../../../src/core/fleet/agent.ts';
+import type { HealingPolicy } from '../../../../src/core/fleet/configuration.ts';
 import { type Move, nextMove, type Situation, type StartedRung } from '../../../../src/core/healing/ladder.ts';
 
 const now = 5_000_000;

@@ -1,0 +1,54 @@
+/** What was seen of one (agent, endpoint). Replaced as a whole by a new launch; never holds an MCP session id itself. */
+export interface BindingRecord {
+  readonly launchId: string;
+  /** First characters of a digest of the MCP session id: tells sessions apart, opens none. */
+  readonly session?: string;
+  readonly client?: ClientInfo;
+  readonly initializedAt?: number;
+  readonly toolsListedAt?: number;
+  readonly stream: StreamState;
+  /** The last authenticated request from this launch and the epoch that saw it. */
+  readonly proof?: { readonly at: number; readonly epoch: string };
+  readonly probe?: ProbeRecord;
+  /** Since when, and why, the binding must be proven again. Cleared by an answered probe. */
+  readonly doubt?: { readonly since: number; readonly cause: DoubtCause };
+  readonly fault?: { readonly at: number; readonly cause: IdentityFaultCause };
+}
+
+export interface ClientInfo {
+  readonly name: string;
+  readonly version: string;
+  readonly protocolVersion: string;
+}
+
+/** The standing GET stream on which probes travel. */
+export type StreamState =
+  | { readonly kind: 'open'; readonly since: number; readonly epoch: string }
+  | { readonly kind: 'closed'; readonly since: number };
+
+/** The latest probe. `failures` counts unanswered ones in a row; `answeredAt` is that of the last answer in this epoch. */
+export interface ProbeRecord {
+  readonly id: string;
+  readonly sentAt: number;
+  readonly epoch: string;
+  readonly outcome: 'waiting' | 'answered' | 'failed';
+  readonly answeredAt?: number;
+  readonly roundTripMs?: number;
+  readonly failures: number;
+}
+
+export type DoubtCause = 'epoch changed' | 'stream dropped' | 'host slept' | 'probe late' | 'asked';
+
+/** Case table of identity: each has its own sentence and next step. */
+export type IdentityFaultCause =
+  | 'name missing'
+  | 'name blank'
+  | 'name literal variable'
+  | 'name malformed'
+  | 'name unknown'
+  | 'key missing'
+  | 'key wrong'
+  | 'key of another agent'
+  | 'launch stale'
+  | 'server unknown'
+  | 'two live launches';
