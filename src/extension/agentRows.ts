@@ -9,13 +9,14 @@ export interface RowIcon {
   readonly color?: string;
 }
 
-/** What a row of the Agents view shows, before it is an object of VS Code. */
+/**
+ * What a row of the Agents view shows all the time, before it is an object of VS Code. Nothing in it changes while an agent
+ * is idle and bound: each change has VS Code draw rows anew.
+ */
 export interface RowLook {
   readonly label: string;
   readonly description: string;
   readonly icon: RowIcon;
-  /** Title and text of each line of the tooltip; plain text. */
-  readonly tooltip: readonly (readonly [title: string, text: string])[];
   readonly accessibleLabel: string;
   /** For the `when` clauses of the manifest. */
   readonly contextValue: string;
@@ -40,6 +41,9 @@ export function belongsTo(directory: string, folders: readonly string[]): boolea
   });
 }
 
+/** Title and text of each line of a tooltip; plain text. */
+export type TooltipLines = readonly (readonly [title: string, text: string])[];
+
 /** The fleet that a row belongs to. */
 export interface RowFleet {
   readonly state: FleetState;
@@ -57,49 +61,59 @@ export function agentLook(agent: AgentRow, { state, view }: RowFleet): RowLook {
     ...(isInBlackout ? ['lost its tools'] : []),
     ...(agent.warnings.length > 0 ? ['warning'] : []),
   ];
-  const causes = agent.endpoints.flatMap(({ server, cause, nextStep }) =>
-    cause === '' ? [] : [[server, `${cause} ${nextStep}`.trim()] as const],
-  );
+  const causes = causesOf(agent).map(([, text]) => text);
   return {
     label: agent.name,
     description: `${facts.join(', ')} · ${baseName(agent.directory)}`,
     icon: isInBlackout && agent.life !== 'dead' ? { id: 'debug-disconnect', ...alert } : agentIcon(agent),
-    tooltip: [
-      ['Agent', agent.name],
-      ['State', agent.detail === '' ? agent.life : `${agent.life} (${agent.detail})`],
-      ...agent.warnings.map((warning) => ['Warning', warning] as const),
-      ['Directory', agent.directory],
-      ...agent.endpoints.map((endpoint) => [`MCP ${endpoint.server}`, endpointFacts(endpoint)] as const),
-      ...causes,
-      ...(agent.sessionId === undefined ? [] : [['Session', agent.sessionId] as const]),
-    ],
-    accessibleLabel: [agent.name, ...facts, agent.detail, ...agent.warnings, ...causes.map(([, text]) => text)]
+    accessibleLabel: [agent.name, ...facts, agent.detail, ...agent.warnings, ...causes]
       .filter((part) => part !== '')
       .join(', '),
     contextValue: hasProcess ? 'agent-running' : agent.life === 'sleeping' ? 'agent-sleeping' : 'agent-stopped',
   };
 }
 
-export function endpointLook(agent: AgentRow, endpoint: EndpointRow): RowLook {
-  const { server, state, cause, nextStep } = endpoint;
+export function agentTooltip(agent: AgentRow): TooltipLines {
+  return [
+    ['Agent', agent.name],
+    ['State', agent.detail === '' ? agent.life : `${agent.life} (${agent.detail})`],
+    ...agent.warnings.map((warning) => ['Warning', warning] as const),
+    ['Directory', agent.directory],
+    ...agent.endpoints.map((endpoint) => [`MCP ${endpoint.server}`, endpointFacts(endpoint)] as const),
+    ...causesOf(agent),
+    ...(agent.sessionId === undefined ? [] : [['Session', agent.sessionId] as const]),
+  ];
+}
+
+export function endpointLook(agent: AgentRow, { server, state, cause, nextStep }: EndpointRow): RowLook {
   return {
     label: server,
-    description: cause === '' ? endpointFacts(endpoint) : `${state}: ${cause}`,
+    description: cause === '' ? state : `${state}: ${cause}`,
     icon: worstIcon(state),
-    tooltip: [
-      ['MCP server', server],
-      ['State', endpointFacts(endpoint)],
-      ...(cause === '' ? [] : [['Cause', cause] as const]),
-      ...(nextStep === '' ? [] : [['Next step', nextStep] as const]),
-      ...(endpoint.client === undefined ? [] : [['Client', endpoint.client] as const]),
-    ],
     accessibleLabel: [`${server} of ${agent.name}`, state, cause, nextStep].filter((part) => part !== '').join(', '),
     contextValue: state === 'off' ? 'endpoint-off' : 'endpoint-on',
   };
 }
 
+export function endpointTooltip(endpoint: EndpointRow): TooltipLines {
+  const { server, cause, nextStep, client } = endpoint;
+  return [
+    ['MCP server', server],
+    ['State', endpointFacts(endpoint)],
+    ...(cause === '' ? [] : [['Cause', cause] as const]),
+    ...(nextStep === '' ? [] : [['Next step', nextStep] as const]),
+    ...(client === undefined ? [] : [['Client', client] as const]),
+  ];
+}
+
+function causesOf(agent: AgentRow): TooltipLines {
+  return agent.endpoints.flatMap(({ server, cause, nextStep }) =>
+    cause === '' ? [] : [[server, `${cause} ${nextStep}`.trim()] as const],
+  );
+}
+
 function endpointFacts({ state, roundTripMs }: EndpointRow): string {
-  return state === 'bound' && roundTripMs !== undefined ? `bound, answers in ${Math.round(roundTripMs)} ms` : state;
+  return state === 'bound' && roundTripMs !== undefined ? `bound, answered in ${Math.round(roundTripMs)} ms` : state;
 }
 
 function agentIcon(agent: AgentRow): RowIcon {

@@ -1,8 +1,17 @@
 import { realpathSync } from 'node:fs';
 import * as vscode from 'vscode';
 import { DisposableObject } from '../base/lifecycle.ts';
-import { agentLook, endpointLook, orderAgents, type RowLook } from './agentRows.ts';
+import {
+  agentLook,
+  agentTooltip,
+  endpointLook,
+  endpointTooltip,
+  orderAgents,
+  type RowLook,
+  type TooltipLines,
+} from './agentRows.ts';
 import type { AgentNode } from './agentNodes.ts';
+import type { AgentRow, EndpointRow } from '../core/fleet/select.ts';
 import type { FleetPresenter } from './fleetPresenter.ts';
 
 /** The Agents view: one row per agent, agents of the open folders first, and below each one row per MCP endpoint. */
@@ -49,8 +58,9 @@ export class AgentsTree extends DisposableObject implements vscode.TreeDataProvi
   }
 
   getTreeItem(node: AgentNode): vscode.TreeItem {
-    const look = this.look(node);
-    if (look === undefined) return new vscode.TreeItem(node.agent); // gone since the children were asked for
+    const { agent, endpoint } = this.find(node);
+    if (agent === undefined) return new vscode.TreeItem(node.agent); // gone since the children were asked for
+    const look = endpoint === undefined ? agentLook(agent, this.presenter) : endpointLook(agent, endpoint);
     const isAgent = node.kind === 'agent';
     const item = new vscode.TreeItem(
       look.label,
@@ -59,19 +69,25 @@ export class AgentsTree extends DisposableObject implements vscode.TreeDataProvi
     item.id = isAgent ? node.agent : `${node.agent}/${node.server}`;
     item.description = look.description;
     item.iconPath = icon(look);
-    item.tooltip = tooltip(look);
     item.contextValue = look.contextValue;
     item.accessibilityInformation = { label: look.accessibleLabel };
     if (isAgent) item.command = { command: 'bowline.attach', title: 'Attach', arguments: [node] };
     return item;
   }
 
-  private look(node: AgentNode): RowLook | undefined {
+  /** VS Code asks when a person points at the row. */
+  resolveTreeItem(item: vscode.TreeItem, node: AgentNode): vscode.TreeItem {
+    const { agent, endpoint } = this.find(node);
+    if (agent === undefined) return item;
+    item.tooltip = tooltip(endpoint === undefined ? agentTooltip(agent) : endpointTooltip(endpoint));
+    return item;
+  }
+
+  private find(node: AgentNode): { readonly agent?: AgentRow; readonly endpoint?: EndpointRow } {
     const agent = this.presenter.view.agents.find(({ name }) => name === node.agent);
-    if (agent === undefined) return undefined;
-    if (node.kind === 'agent') return agentLook(agent, this.presenter);
+    if (agent === undefined || node.kind === 'agent') return { ...(agent !== undefined && { agent }) };
     const endpoint = agent.endpoints.find(({ server }) => server === node.server);
-    return endpoint === undefined ? undefined : endpointLook(agent, endpoint);
+    return endpoint === undefined ? {} : { agent, endpoint };
   }
 
   /** Only when a row looks different: drawing anew closes the hover that a person reads. */
@@ -109,9 +125,9 @@ function icon({ icon: { id, color } }: RowLook): vscode.ThemeIcon {
 }
 
 /** Names and details come from elsewhere: they are appended as text, never as Markdown. */
-function tooltip(look: RowLook): vscode.MarkdownString {
+function tooltip(lines: TooltipLines): vscode.MarkdownString {
   const markdown = new vscode.MarkdownString();
-  for (const [title, text] of look.tooltip) {
+  for (const [title, text] of lines) {
     markdown.appendMarkdown('**').appendText(title).appendMarkdown(':** ').appendText(text).appendMarkdown('\n\n');
   }
   return markdown;

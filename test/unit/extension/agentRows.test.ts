@@ -1,6 +1,14 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { type AgentRow, type Connection, select } from '../../../src/core/fleet/select.ts';
-import { agentLook, belongsTo, endpointLook, orderAgents, type RowLook } from '../../../src/extension/agentRows.ts';
+import {
+  agentLook,
+  agentTooltip,
+  belongsTo,
+  endpointLook,
+  endpointTooltip,
+  orderAgents,
+  type RowLook,
+} from '../../../src/extension/agentRows.ts';
 import { FleetStory } from '../../harness/fleetStory.ts';
 
 const connected: Connection = { kind: 'connected' };
@@ -76,9 +84,9 @@ describe('rows of the Agents view', () => {
     deepStrictEqual(
       [
         look.accessibleLabel,
-        look.tooltip.map(([title]) => title),
+        endpointTooltip(endpoint).map(([title]) => title),
         agentRow(story).accessibleLabel,
-        agentRow(story).tooltip.find(([title]) => title === 'Session'),
+        agentTooltip(agent).find(([title]) => title === 'Session'),
       ],
       [
         `bowline-self of ada, unbound, ${endpoint.cause}, ${endpoint.nextStep}`,
@@ -89,10 +97,19 @@ describe('rows of the Agents view', () => {
     );
   });
 
-  it('have the time of the last probe where it is bound', () => {
+  it('have the time of the last probe in the tooltip, and look the same after each', () => {
     const agent = row(FleetStory.bound());
-    const look = agent.endpoints.map((endpoint) => endpointLook(agent, endpoint).description);
-    deepStrictEqual(look, ['bound, answers in 3 ms']);
+    const later = { ...agent, endpoints: agent.endpoints.map((endpoint) => ({ ...endpoint, roundTripMs: 7 })) };
+    const looks = ({ endpoints, ...rest }: AgentRow): unknown[] =>
+      endpoints.map((endpoint) => endpointLook({ endpoints, ...rest }, endpoint));
+    deepStrictEqual(looks(agent), looks(later));
+    deepStrictEqual(
+      [agent, later].map((each) => agentTooltip(each).find(([title]) => title === 'MCP bowline-self')),
+      [
+        ['MCP bowline-self', 'bound, answered in 3 ms'],
+        ['MCP bowline-self', 'bound, answered in 7 ms'],
+      ],
+    );
   });
 
   it('stand in the order of their names, those of the open folders first', () => {
