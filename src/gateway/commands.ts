@@ -44,9 +44,9 @@ export class Commands {
   async execute(command: Command, by: string): Promise<void> {
     switch (command.kind) {
       case 'create':
-        return this.create(command);
+        return this.create(command, by);
       case 'start':
-        return this.start(this.agent(command.name));
+        return this.start(this.agent(command.name), by);
       case 'restart':
         return this.options.restarts.restart(this.agent(command.name).name, command, by);
       case 'prompt':
@@ -58,29 +58,31 @@ export class Commands {
       case 'cancel save and restart':
         return this.options.prompts.cancelSaveAndRestart(this.agent(command.name), command.id);
       case 'fork':
-        return this.conversations.fork(this.agent(command.name));
+        return this.conversations.fork(this.agent(command.name), by);
       case 'resume other':
-        return this.conversations.resumeOther(this.agent(command.name), command.sessionId);
+        return this.conversations.resumeOther(this.agent(command.name), command.sessionId, by);
       case 'keep trying':
         return this.conversations.keepTrying(this.agent(command.name), by);
       case 'interrupt':
         return interruptTurn(this.options, this.agent(command.name), { id: command.id, by });
       case 'stop':
-        return this.stop(this.agent(command.name), 'released');
+        return this.stop(this.agent(command.name), 'released', by);
       case 'stop all':
-        await Promise.all(Object.values(this.options.fleet.state.agents).map((agent) => this.stop(agent, 'shutdown')));
+        await Promise.all(
+          Object.values(this.options.fleet.state.agents).map((agent) => this.stop(agent, 'shutdown', by)),
+        );
         return;
       case 'remove':
-        return this.remove(this.agent(command.name));
+        return this.remove(this.agent(command.name), by);
       case 'verify':
         this.verify(this.agent(command.name));
         return;
       case 'reconnect':
-        return this.reconnect(this.agent(command.name), command.server);
+        return this.reconnect(this.agent(command.name), command.server, by);
       case 'heal':
-        return heal(this.options, this.agents(command.names));
+        return heal(this.options, this.agents(command.names), by);
       case 'cancel heal':
-        return cancelHeal(this.options, this.agents(command.names));
+        return cancelHeal(this.options, this.agents(command.names), by);
       case 'configure':
         return this.options.fleet.reportDurably({
           at: this.now(),
@@ -92,6 +94,7 @@ export class Commands {
         const next = await configurationAfter(configuration, command.change);
         return this.options.fleet.reportDurably({
           at: this.now(),
+          asker: by,
           kind: 'agent configured',
           name,
           configuration: next,
@@ -103,7 +106,7 @@ export class Commands {
     }
   }
 
-  private async create(command: CommandOf<'create'>): Promise<void> {
+  private async create(command: CommandOf<'create'>, asker: string): Promise<void> {
     const reading = readAgentName(command.name);
     if (!reading.ok) throw new BowlineError('name-invalid', reading.sentence);
     const { name } = reading;
@@ -113,6 +116,7 @@ export class Commands {
     this.refuseTaken(name); // another one may have been faster
     this.options.fleet.report({
       at: this.now(),
+      asker,
       kind: 'agent created',
       name,
       configuration: {
@@ -124,10 +128,10 @@ export class Commands {
         servers: Object.fromEntries(this.options.servers.map((server) => [server, 'on'])),
       },
     });
-    await this.launch(this.agent(name));
+    await this.launch(this.agent(name), asker);
   }
 
-  private async start(agent: Agent): Promise<void> {
+  private async start(agent: Agent, asker: string): Promise<void> {
     switch (agent.life.kind) {
       case 'launching':
       case 'running':
@@ -135,18 +139,19 @@ export class Commands {
       case 'stopping':
         throw stopping(agent);
       case 'sleeping':
-        return this.launch(agent, 'wake');
+        return this.launch(agent, asker, 'wake');
       case 'stopped':
       case 'blocked':
       case 'dead':
-        return this.launch(agent);
+        return this.launch(agent, asker);
     }
   }
 
-  private async stop(agent: Agent, reason: EndReason): Promise<void> {
+  private async stop(agent: Agent, reason: EndReason, asker: string): Promise<void> {
     if (currentLaunch(agent) === undefined && agent.life.kind !== 'sleeping') return;
     await this.options.fleet.reportDurably({
       at: this.now(),
+      asker,
       kind: 'stop requested',
       name: agent.name,
       reason,
@@ -155,13 +160,13 @@ export class Commands {
     });
   }
 
-  private async remove(agent: Agent): Promise<void> {
+  private async remove(agent: Agent, asker: string): Promise<void> {
     const at = this.now();
     const { name } = agent;
     await this.options.fleet.reportDurably(
       currentLaunch(agent) === undefined && agent.launches.length === 0
-        ? { at, kind: 'agent removed', name }
-        : { at, kind: 'stop requested', name, reason: 'released', then: 'remove' },
+        ? { at, asker, kind: 'agent removed', name }
+        : { at, asker, kind: 'stop requested', name, reason: 'released', then: 'remove' },
     );
   }
 
@@ -172,7 +177,7 @@ export class Commands {
     }
   }
 
-  private async reconnect(agent: Agent, server: string): Promise<void> {
+  private async reconnect(agent: Agent, server: string, asker: string): Promise<void> {
     const servers = enabledServers(agent);
     if (!servers.includes(server)) {
       const known = servers.length === 0 ? 'It has none that are on.' : `It has: ${servers.join(', ')}.`;
@@ -182,6 +187,7 @@ export class Commands {
     if (activeAttempt(agent.incidents[server]) !== undefined) return;
     await this.options.fleet.reportDurably({
       at: this.now(),
+      asker,
       kind: 'rung started',
       name: agent.name,
       server,
@@ -191,13 +197,14 @@ export class Commands {
     });
   }
 
-  private async launch(agent: Agent, cause: Launch['cause'] = 'person'): Promise<void> {
+  private async launch(agent: Agent, asker: string, cause: Launch['cause'] = 'person'): Promise<void> {
     const now = this.now();
     const launch = resumeOrFresh(agent, now);
     const poison = launch.mode === 'resume' ? poisonSentence(agent) : undefined;
     if (poison !== undefined) throw new BowlineError('conversation-poisoned', poison);
     await this.options.fleet.reportDurably({
       at: now,
+      asker,
       kind: 'launch requested',
       name: agent.name,
       launch: { ...launch, cause },

@@ -18,7 +18,7 @@ export interface ConversationCommandsOptions {
 export class ConversationCommands {
   constructor(private readonly options: ConversationCommandsOptions) {}
 
-  async fork(agent: Agent): Promise<void> {
+  async fork(agent: Agent, by: string): Promise<void> {
     const { fleet, clock } = this.options;
     const { name } = agent;
     // It is resumed, so that nothing has to be saved.
@@ -38,11 +38,11 @@ export class ConversationCommands {
       notice: { at, code: 'conversation-forked', sentence, severity: 'info', agent: name },
     });
     const { id } = freshLaunch(fleet.state.agents[name] ?? agent, at);
-    await this.launch(name, { id, mode: 'resume', expectedSessionId: sessionId, forkOf: of, requestedAt: at });
+    await this.launch(name, by, { id, mode: 'resume', expectedSessionId: sessionId, forkOf: of, requestedAt: at });
   }
 
   /** A person's choice counts more than what was given up or held back. */
-  async resumeOther(agent: Agent, sessionId: string): Promise<void> {
+  async resumeOther(agent: Agent, sessionId: string, by: string): Promise<void> {
     const { name } = agent;
     if (!isSessionId(sessionId)) {
       throw new BowlineError('bad-request', `"${sessionId}" is no id of a conversation: give the UUID of its session.`);
@@ -63,7 +63,7 @@ export class ConversationCommands {
     if (agent.session?.id === sessionId && agent.session.quarantine !== undefined) {
       throw new BowlineError('conversation-poisoned', poisonSentence(agent) ?? '');
     }
-    await this.launch(name, resumeOf(agent, sessionId, this.options.clock()));
+    await this.launch(name, by, resumeOf(agent, sessionId, this.options.clock()));
   }
 
   async keepTrying({ name, session }: Agent, by: string): Promise<void> {
@@ -74,12 +74,12 @@ export class ConversationCommands {
     await fleet.reportDurably({ at: clock(), kind: 'conversation released', name, sessionId: session.id, by });
     const agent = fleet.state.agents[name];
     if (agent === undefined || currentLaunch(agent) !== undefined) return;
-    await this.launch(name, resumeOrFresh(agent, clock()));
+    await this.launch(name, by, resumeOrFresh(agent, clock()));
   }
 
-  private launch(name: string, launch: Omit<Launch, 'cause'>): Promise<void> {
+  private launch(name: string, asker: string, launch: Omit<Launch, 'cause'>): Promise<void> {
     const { fleet } = this.options;
     const { requestedAt: at } = launch;
-    return fleet.reportDurably({ at, kind: 'launch requested', name, launch: { ...launch, cause: 'person' } });
+    return fleet.reportDurably({ at, asker, kind: 'launch requested', name, launch: { ...launch, cause: 'person' } });
   }
 }

@@ -64,6 +64,7 @@ export class Restarts {
     const guard = command.guard === 'bypass' ? ({ guard: 'bypassed' } as const) : {};
     await fleet.reportDurably({
       at: now,
+      asker: by,
       kind: 'launch requested',
       name,
       launch: { ...launch, cause: 'person', ...guard },

@@ -1,5 +1,4 @@
 import * as z from 'zod/mini';
-import type { HookFact } from '../core/claude/facts.ts';
 import type { FleetEvent } from '../core/fleet/events.ts';
 import {
   activityKindSchema,
@@ -24,6 +23,7 @@ import {
   screenShowsSchema,
   settingsSchema,
 } from './fleetState.ts';
+import { hookFactSchema } from './hookFact.ts';
 import { type Exactly, nameSchema, promptIdSchema, textSchema, timeSchema } from './schema.ts';
 
 const optional = z.exactOptional;
@@ -32,20 +32,7 @@ const name = nameSchema;
 const launchId = z.string();
 const endpoint = { at, name, server: z.string(), launchId };
 const session = z.string();
-
-/** What a hook told, as the hook program sends it. */
-export const hookFactSchema = z.object({
-  event: z.enum(['SessionStart', 'UserPromptSubmit', 'Stop', 'StopFailure', 'SessionEnd', 'Notification', 'other']),
-  sessionId: z.string().check(z.minLength(1), z.maxLength(200)),
-  transcriptPath: optional(z.string().check(z.maxLength(4_096))),
-  transcriptExists: z.boolean(),
-  source: optional(z.string().check(z.maxLength(100))),
-  waitingFor: optional(z.enum(['permission', 'input'])),
-  promptDigest: optional(z.string().check(z.maxLength(100))),
-  error: optional(z.string().check(z.maxLength(200))),
-});
-
-true satisfies Exactly<typeof hookFactSchema, HookFact>;
+const asker = optional(z.string());
 
 const exitSchema = z.object({
   how: z.enum(['exited', 'gone', 'host gone']),
@@ -167,12 +154,13 @@ export const fleetEventSchema = z.discriminatedUnion('kind', [
   z.object({ at, kind: z.literal('settings changed'), settings: settingsSchema }),
   z.object({ at, kind: z.literal('hands changed'), holder: optional(z.string()) }),
   z.object({ at, kind: z.literal('noticed'), notice: noticeSchema }),
-  z.object({ at, kind: z.literal('agent created'), name, configuration: configurationSchema }),
-  z.object({ at, kind: z.literal('agent configured'), name, configuration: configurationSchema }),
-  z.object({ at, kind: z.literal('agent removed'), name }),
-  z.object({ at, kind: z.literal('launch requested'), name, launch: launchSchema }),
+  z.object({ at, asker, kind: z.literal('agent created'), name, configuration: configurationSchema }),
+  z.object({ at, asker, kind: z.literal('agent configured'), name, configuration: configurationSchema }),
+  z.object({ at, asker, kind: z.literal('agent removed'), name }),
+  z.object({ at, asker, kind: z.literal('launch requested'), name, launch: launchSchema }),
   z.object({
     at,
+    asker,
     kind: z.literal('stop requested'),
     name,
     reason: endReasonSchema,
@@ -255,11 +243,12 @@ export const fleetEventSchema = z.discriminatedUnion('kind', [
     ...{ at, kind: z.literal('incident opened'), name, server: z.string(), cause: z.string() },
     outage: optional(z.string()),
   }),
-  z.object({ at, kind: z.literal('incident reopened'), name, server: z.string() }),
+  z.object({ at, asker, kind: z.literal('incident reopened'), name, server: z.string() }),
   z.object({ at, kind: z.literal('incident closed'), name, server: z.string(), outcome: z.enum(['bound', 'over']) }),
-  z.object({ at, kind: z.literal('incident ended'), name, server: z.string(), end: incidentEndSchema }),
+  z.object({ at, asker, kind: z.literal('incident ended'), name, server: z.string(), end: incidentEndSchema }),
   z.object({
     ...attempt,
+    asker,
     kind: z.literal('rung started'),
     rung: rungSchema,
     by: z.enum(['policy', 'person']),

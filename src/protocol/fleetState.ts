@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import type { FleetState } from '../core/fleet/state.ts';
+import { hookFactSchema } from './hookFact.ts';
 import { type Exactly, nameSchema, promptIdSchema, textSchema, timeSchema } from './schema.ts';
 
 const optional = z.exactOptional;
@@ -65,6 +66,16 @@ const auditSchema = z.discriminatedUnion('action', [
     from: z.enum(['none', ...lifeKinds]),
     to: z.enum([...lifeKinds, 'removed']),
     trigger: z.string(),
+    by: optional(z.string()),
+    detail: optional(z.string()),
+  }),
+  z.object({
+    at: timeSchema,
+    agent: z.string(),
+    action: z.literal('deed'),
+    what: z.string(),
+    by: z.string(),
+    detail: optional(z.string()),
   }),
 ]);
 
@@ -336,6 +347,7 @@ export const agentSchema = z.object({
   session: optional(sessionSchema),
   lineage: z.array(sessionSchema),
   hookReports: optional(z.array(z.string())),
+  earlyHooks: optional(z.array(z.object({ at: timeSchema, launchId: z.string(), hook: hookFactSchema }))),
   launches: z.array(
     z.object({
       launch: launchSchema,

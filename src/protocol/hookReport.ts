@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { hookFactSchema } from './fleetEvent.ts';
+import { hookFactSchema } from './hookFact.ts';
 import { timeSchema } from './schema.ts';
 
 /** Body of `POST /agents/<name>/session`, sent by the hook program with the agent's key as bearer. Also one line of the spool. */

@@ -1,3 +1,4 @@
+import type { HookFact } from '../claude/facts.ts';
 import type { AgentConfiguration } from './configuration.ts';
 import type { BindingRecord } from '../binding/bindingRecord.ts';
 import type { EndedLaunch, Launch, LaunchMode, Life, RunningLaunch } from './life.ts';
@@ -16,6 +17,8 @@ export interface Agent {
   readonly lineage: readonly SessionRecord[];
   /** Ids of the hook reports that were folded in, newest last, bounded; absent: none yet. */
   readonly hookReports?: readonly string[];
+  /** Reports that came before the conversation that their launch is to bring back, bounded; absent: none wait. */
+  readonly earlyHooks?: readonly EarlyHook[];
   /** Ended launches, newest last, bounded. */
   readonly launches: readonly EndedLaunch[];
   /** Launches requested so far; makes launch ids unique. */
@@ -31,6 +34,13 @@ export interface Agent {
   readonly saveRestart?: SaveRestart;
   /** Absent: its process has the configuration that the agent has, or none runs. */
   readonly relaunch?: Relaunch;
+}
+
+/** What a hook told before it was known whether that belongs to the agent's conversation. */
+export interface EarlyHook {
+  readonly at: number;
+  readonly launchId: string;
+  readonly hook: HookFact;
 }
 
 export type ActivityKind = 'idle' | 'busy' | 'waiting for permission' | 'waiting for input' | 'unknown';

@@ -18,16 +18,16 @@ type FleetFact =
   | { readonly kind: 'hands changed'; readonly holder?: string }
   | { readonly kind: 'noticed'; readonly notice: Notice }
   // What a person or a script asked for, already checked
-  | { readonly kind: 'agent created'; readonly name: string; readonly configuration: AgentConfiguration }
-  | { readonly kind: 'agent configured'; readonly name: string; readonly configuration: AgentConfiguration }
-  | { readonly kind: 'agent removed'; readonly name: string }
-  | { readonly kind: 'launch requested'; readonly name: string; readonly launch: Launch }
-  | {
+  | (Asked & { readonly kind: 'agent created'; readonly name: string; readonly configuration: AgentConfiguration })
+  | (Asked & { readonly kind: 'agent configured'; readonly name: string; readonly configuration: AgentConfiguration })
+  | (Asked & { readonly kind: 'agent removed'; readonly name: string })
+  | (Asked & { readonly kind: 'launch requested'; readonly name: string; readonly launch: Launch })
+  | (Asked & {
       readonly kind: 'stop requested';
       readonly name: string;
       readonly reason: EndReason;
       readonly then: 'keep' | 'remove';
-    }
+    })
   | { readonly kind: 'guard bypassed'; readonly record: GuardBypass }
   /** A person chose to keep trying in a conversation that is quarantined. */
   | { readonly kind: 'conversation released'; readonly name: string; readonly sessionId: string; readonly by: string }
@@ -168,7 +168,7 @@ type FleetFact =
       readonly outage?: string;
     }
   /** A person asked for healing, whatever the policy. */
-  | { readonly kind: 'incident reopened'; readonly name: string; readonly server: string }
+  | (Asked & { readonly kind: 'incident reopened'; readonly name: string; readonly server: string })
   /** `over`: not because it is bound again, but because there is no process any more that could be. */
   | {
       readonly kind: 'incident closed';
@@ -176,15 +176,20 @@ type FleetFact =
       readonly server: string;
       readonly outcome: 'bound' | 'over';
     }
-  | { readonly kind: 'incident ended'; readonly name: string; readonly server: string; readonly end: IncidentEnd }
-  | {
+  | (Asked & {
+      readonly kind: 'incident ended';
+      readonly name: string;
+      readonly server: string;
+      readonly end: IncidentEnd;
+    })
+  | (Asked & {
       readonly kind: 'rung started';
       readonly name: string;
       readonly server: string;
       readonly attemptId: string;
       readonly rung: Rung;
       readonly by: 'policy' | 'person';
-    }
+    })
   | { readonly kind: 'rung acted'; readonly name: string; readonly server: string; readonly attemptId: string }
   | {
       readonly kind: 'rung ended';
@@ -199,6 +204,11 @@ type FleetFact =
   /** Another conversation began than the one that was to be resumed. */
   | { readonly kind: 'resume failed'; readonly name: string; readonly launchId: string; readonly detail: string }
   | { readonly kind: 'launch unverified'; readonly name: string; readonly launchId: string; readonly detail: string };
+
+/** The window or script that asked for it; absent: a rule did. */
+interface Asked {
+  readonly asker?: string;
+}
 
 interface Endpoint {
   readonly name: string;

@@ -1,5 +1,6 @@
 import { updateAgent } from './agentUpdate.ts';
 import { alarmsOf } from './alarms.ts';
+import { audited } from './audit.ts';
 import { withoutFuture } from './clockSetBack.ts';
 import type { FleetEvent } from './events.ts';
 import { reduceAlarms } from './reduceAlarms.ts';
@@ -14,13 +15,17 @@ import { emptyFleet, type FleetState, type Notice, agentOf } from './state.ts';
 import type { FleetSettings } from './configuration.ts';
 
 /** How many records of each bounded list are kept. */
-const kept = { notices: 50, audit: 300 } as const;
+const kept = { notices: 50 } as const;
 
 /**
  * Folds one fact into the state. Never throws, never asks the time, never does I/O. A fact that does not fit (unknown
  * agent, ended launch, older report) returns the same object.
  */
 export function reduce(state: FleetState, event: FleetEvent): FleetState {
+  return audited(state, fold(state, event), event);
+}
+
+function fold(state: FleetState, event: FleetEvent): FleetState {
   switch (event.kind) {
     case 'epoch started':
       return { ...state, epoch: event.epoch };
@@ -36,24 +41,24 @@ export function reduce(state: FleetState, event: FleetEvent): FleetState {
     case 'noticed':
       return withNotice(state, event.notice);
     case 'guard bypassed':
-      return { ...state, audit: append(state.audit, event.record, kept.audit) };
+      return state; // it stands in the audit alone
     case 'agent created':
-      return withLifeChange(state, createAgent(state, event), event.name, event);
+      return createAgent(state, event);
     case 'agent configured':
       return updateAgent(state, event.name, (agent) => ({
         agent: configured(agent, event.configuration, state.settings, event.at),
         timeline: [{ at: event.at, text: 'configuration changed' }],
       }));
     case 'agent removed':
-      return withLifeChange(state, removeAgent(state, event.name), event.name, event);
+      return removeAgent(state, event.name);
     case 'context saved':
       return updateAgent(state, event.name, (agent) => ({ agent: { ...agent, savedContext: event.context } }));
     case 'identity fault':
       return identityFault(state, event);
     case 'launch failed':
-      return withLifeChange(state, launchFailed(state, event), event.name, event);
+      return launchFailed(state, event);
     case 'process ended':
-      return withLifeChange(state, processEnded(state, event), event.name, event);
+      return processEnded(state, event);
     case 'launch requested':
     case 'stop requested':
     case 'launched':
@@ -63,10 +68,8 @@ export function reduce(state: FleetState, event: FleetEvent): FleetState {
     case 'activity observed':
     case 'launch verified':
     case 'launch unverified':
-    case 'resume failed': {
-      const next = updateAgent(state, event.name, (agent) => reduceLife(agent, event));
-      return withLifeChange(state, next, event.name, event);
-    }
+    case 'resume failed':
+      return updateAgent(state, event.name, (agent) => reduceLife(agent, event));
     case 'hook reported': {
       const { name, launchId, hook, at } = event;
       // Also of a launch that has ended: that a prompt was received stays true.
@@ -121,16 +124,6 @@ export function reduce(state: FleetState, event: FleetEvent): FleetState {
 /** Folds many facts, oldest first. */
 export function reduceAll(events: readonly FleetEvent[], state: FleetState = emptyFleet): FleetState {
   return events.reduce(reduce, state);
-}
-
-/** Each step in an agent's life is written down with the fact that brought it about. */
-function withLifeChange(before: FleetState, state: FleetState, name: string, event: FleetEvent): FleetState {
-  if (state === before) return state;
-  const from = before.agents[name]?.life.kind ?? 'none';
-  const to = state.agents[name]?.life.kind ?? 'removed';
-  if (from === to) return state;
-  const record = { at: event.at, agent: name, action: 'life', from, to, trigger: event.kind } as const;
-  return { ...state, audit: append(state.audit, record, kept.audit) };
 }
 
 function createAgent(state: FleetState, event: Extract<FleetEvent, { kind: 'agent created' }>): FleetState {

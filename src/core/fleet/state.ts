@@ -49,7 +49,7 @@ export interface Notice {
   readonly agent?: string;
 }
 
-export type AuditRecord = GuardBypass | LifeChange;
+export type AuditRecord = GuardBypass | LifeChange | Deed;
 
 export interface GuardBypass {
   readonly at: number;
@@ -70,6 +70,20 @@ export interface LifeChange {
   readonly from: Life['kind'] | 'none';
   readonly to: Life['kind'] | 'removed';
   readonly trigger: string;
+  /** As in {@link Deed}. */
+  readonly by?: string;
+  readonly detail?: string;
+}
+
+/** What was done to an agent or found of it without a step in its stored life. */
+export interface Deed {
+  readonly at: number;
+  readonly agent: string;
+  readonly action: 'deed';
+  readonly what: string;
+  /** The window or script that asked, `rule: ...`, `hands: <who has them>`, `hook`, `agent` or `gateway`. */
+  readonly by: string;
+  readonly detail?: string;
 }
 
 export interface TimelineEntry {

@@ -60,7 +60,7 @@ describe('what a person decides about a poisoned conversation', () => {
 
   it('forks it before the bad turn into a file of its own, and leaves the original byte for byte', async () => {
     const before = readFileSync(original);
-    await commands.fork(story.agent());
+    await commands.fork(story.agent(), 'window');
     const launch = currentLaunch(story.agent());
     const copy = join(directory, `${launch?.expectedSessionId ?? ''}.jsonl`);
     deepStrictEqual(
@@ -87,13 +87,13 @@ describe('what a person decides about a poisoned conversation', () => {
 
   it('forks nothing in a turn, without a transcript, or where nothing good stands before the bad turn', async () => {
     story.wait(1_000).hook({ event: 'UserPromptSubmit' });
-    await rejects(commands.fork(story.agent()), coded('guard-blocked'));
+    await rejects(commands.fork(story.agent(), 'window'), coded('guard-blocked'));
     stop();
     writeFileSync(original, bad.join(''));
-    await rejects(commands.fork(story.agent()), coded('bad-request'));
+    await rejects(commands.fork(story.agent(), 'window'), coded('bad-request'));
     rmSync(original);
-    await rejects(commands.fork(story.agent()), coded('bad-request'));
-    await rejects(commands.fork(new FleetStory().create().agent()), coded('bad-request'));
+    await rejects(commands.fork(story.agent(), 'window'), coded('bad-request'));
+    await rejects(commands.fork(new FleetStory().create().agent(), 'window'), coded('bad-request'));
     deepStrictEqual([readdirSync(directory), story.agent().life.kind], [[], 'stopped']);
   });
 

@@ -42,9 +42,9 @@ describe('healing on demand', () => {
   it('begins for whom it is asked, whatever the policy, and begins anew what was given up', async () => {
     const story = blackout();
     const before = seen(story);
-    await heal(portOf(story), [story.agent('bo')]);
+    await heal(portOf(story), [story.agent('bo')], 'window');
     const one = seen(story);
-    await heal(portOf(story), [story.agent('ada'), story.agent('bo')]);
+    await heal(portOf(story), [story.agent('ada'), story.agent('bo')], 'window');
     deepStrictEqual(
       [before, one, seen(story)],
       [
@@ -60,9 +60,9 @@ describe('healing on demand', () => {
 
   it('ends when it is called off: nothing more is typed, also when the policy is changed', async () => {
     const story = blackout();
-    await heal(portOf(story), [story.agent('ada'), story.agent('bo')]);
+    await heal(portOf(story), [story.agent('ada'), story.agent('bo')], 'window');
     story.settle();
-    await cancelHeal(portOf(story), [story.agent('ada'), story.agent('bo')]);
+    await cancelHeal(portOf(story), [story.agent('ada'), story.agent('bo')], 'window');
     story.tell({ kind: 'settings changed', settings: { ...story.state.settings, healing: 'auto' } });
     story.wait(3600_000);
     deepStrictEqual(seen(story), [[], ['called off', 'called off']]);
@@ -70,7 +70,7 @@ describe('healing on demand', () => {
 
   it('asks nothing of an agent that has its tools', async () => {
     const story = FleetStory.bound();
-    await heal(portOf(story), [story.agent()]);
+    await heal(portOf(story), [story.agent()], 'window');
     deepStrictEqual([story.settle().effects.length, story.agent().incidents], [0, {}]);
   });
 });

@@ -33,7 +33,7 @@ describe('another conversation', () => {
     const story = FleetStory.bound().hook({ event: 'UserPromptSubmit' }).wait(1).hook({ event: 'Stop' });
     story.request('ada', { id: 'ada.2', mode: 'resume', expectedSessionId: 'session-1', requestedAt: story.now });
     story.launched('ada', 'ada.2').tell({ kind: 'process ended', name: 'ada', launchId: 'ada.2', exit });
-    await commandsOf(story).resumeOther(story.agent(), other);
+    await commandsOf(story).resumeOther(story.agent(), other, 'window');
     const launch = currentLaunch(story.agent());
     const asked = [launch?.mode, launch?.expectedSessionId, launch?.cause];
     const id = launch?.id ?? '';
@@ -50,9 +50,9 @@ describe('another conversation', () => {
     story.hook({ event: 'SessionStart', source: 'startup', sessionId: other }, 'bo').create('cy');
     const commands = commandsOf(story);
     const before = story.state;
-    await rejects(commands.resumeOther(story.agent('cy'), 'last tuesday'), coded('bad-request'));
-    await rejects(commands.resumeOther(story.agent('ada'), other), coded('already-running'));
-    await rejects(commands.resumeOther(story.agent('cy'), other), coded('conversation-in-use'));
+    await rejects(commands.resumeOther(story.agent('cy'), 'last tuesday', 'window'), coded('bad-request'));
+    await rejects(commands.resumeOther(story.agent('ada'), other, 'window'), coded('already-running'));
+    await rejects(commands.resumeOther(story.agent('cy'), other, 'window'), coded('conversation-in-use'));
     deepStrictEqual(story.state, before);
   });
 });
