@@ -6,9 +6,12 @@ import type { Launch, OtherStart } from './life.ts';
 
 const lineageKept = 50;
 
+/** Reports that wait until it is known what their launch brought back. */
+const earlyKept = 16;
+
 /**
  * Folds what a hook of the current launch told: conversation and activity. `at` is the time of occurrence, not of
- * arrival: an older report never replaces a newer one.
+ * arrival: whatever order the reports come in, the state is the same.
  */
 export function reduceHook(agent: Agent, launch: Launch, hook: HookFact, at: number): Agent {
   const withSession = reduceSession(agent, launch, hook, at);
@@ -19,29 +22,78 @@ export function reduceHook(agent: Agent, launch: Launch, hook: HookFact, at: num
 function reduceSession(agent: Agent, launch: Launch, hook: HookFact, at: number): Agent {
   const { session } = agent;
   // The end of a conversation never makes it the current one: a failed resume ends one that was never wanted.
-  if (hook.event === 'SessionEnd' && session?.id !== hook.sessionId) return agent;
-  // The latest by occurrence is current, whatever order the reports arrive in.
-  if (session !== undefined && at < session.reportedAt && session.launchId === launch.id) return agent;
+  if (hook.event === 'SessionEnd') return agent;
+  if (session?.launchId === launch.id && isOlder(hook, at, session))
+    return reduceLate(agent, session, launch, hook, at);
   if (session?.id === hook.sessionId) return { ...agent, session: progressed(session, launch, hook, at) };
-  const started: SessionRecord = {
+  const started = progressed(begun(agent.lineage, launch, hook, at), launch, hook, at);
+  const lineage = session === undefined ? agent.lineage : [...agent.lineage, session].slice(-lineageKept);
+  return { ...agent, lineage, session: started };
+}
+
+/** Two reports of one millisecond have an order, too, so that it does not depend on their arrival. */
+function isOlder(hook: HookFact, at: number, session: SessionRecord): boolean {
+  return at < session.reportedAt || (at === session.reportedAt && hook.sessionId < session.id);
+}
+
+/** What came late never makes another conversation current, but tells more of it, or of one that is missing in the lineage. */
+function reduceLate(agent: Agent, session: SessionRecord, launch: Launch, hook: HookFact, at: number): Agent {
+  const records = [...agent.lineage, session];
+  const isOfLaunch = (record: SessionRecord | undefined): boolean => record?.launchId === launch.id;
+  const before = records.findLastIndex((record) => isOfLaunch(record) && record.since <= at);
+  const after = before === -1 ? records.findIndex(isOfLaunch) : before + 1;
+  const index = [before, after].find((one) => isOfLaunch(records[one]) && records[one]?.id === hook.sessionId);
+  const known = index === undefined ? undefined : records[index];
+  if (index === undefined || known === undefined) {
+    const place = Math.min(after, records.length - 1);
+    records.splice(place, 0, progressed(begun(records.slice(0, place), launch, hook, at), launch, hook, at));
+  } else records[index] = withLate(known, launch, hook, at);
+  return { ...agent, lineage: records.slice(0, -1).slice(-lineageKept), session: records.at(-1) ?? session };
+}
+
+function withLate(record: SessionRecord, launch: Launch, hook: HookFact, at: number): SessionRecord {
+  const known = hook.transcriptExists ? without(record, 'unsaved') : record;
+  const path = record.transcriptPath ?? hook.transcriptPath;
+  // Failed turns count by the transcript, which is read at each resume.
+  return {
+    ...known,
+    ...(at < record.since && { since: at, cause: causeOf(launch, hook) }),
+    reportedAt: Math.max(record.reportedAt, at),
+    ...(path !== undefined && { transcriptPath: path }),
+    prompted: record.prompted || takesPrompt(hook) || isResumed(hook),
+    turnsCompleted: record.turnsCompleted + (endsTurn(hook) ? 1 : 0),
+  };
+}
+
+function begun(lineage: readonly SessionRecord[], launch: Launch, hook: HookFact, at: number): SessionRecord {
+  return {
     id: hook.sessionId,
     launchId: launch.id,
     cause: causeOf(launch, hook),
     since: at,
     reportedAt: at,
-    // What is resumed has a transcript, and so has taken a prompt.
-    prompted: hook.event === 'SessionStart' && hook.source === 'resume' && hook.transcriptExists,
-    turnsCompleted: agent.lineage.findLast(({ id }) => id === hook.sessionId)?.turnsCompleted ?? 0,
+    prompted: isResumed(hook),
+    turnsCompleted: lineage.findLast(({ id }) => id === hook.sessionId)?.turnsCompleted ?? 0,
   };
-  const lineage = session === undefined ? agent.lineage : [...agent.lineage, session].slice(-lineageKept);
-  return { ...agent, lineage, session: progressed(started, launch, hook, at) };
+}
+
+/** What is resumed has a transcript, and so has taken a prompt. */
+function isResumed(hook: HookFact): boolean {
+  return hook.event === 'SessionStart' && hook.source === 'resume' && hook.transcriptExists;
+}
+
+function endsTurn({ event }: HookFact): boolean {
+  return event === 'Stop' || event === 'StopFailure';
+}
+
+function takesPrompt(hook: HookFact): boolean {
+  return hook.event === 'UserPromptSubmit' || endsTurn(hook);
 }
 
 /** From the first prompt on a conversation has a transcript; the hook of that prompt may run before. */
 function withTranscript(session: SessionRecord, hook: HookFact, at: number): SessionRecord {
   if (hook.transcriptExists) return session.unsaved === undefined ? session : without(session, 'unsaved');
-  const takes = hook.event === 'UserPromptSubmit' || hook.event === 'Stop' || hook.event === 'StopFailure';
-  if (!takes || session.unsaved !== undefined || hook.transcriptPath === undefined) return session;
+  if (!takesPrompt(hook) || session.unsaved !== undefined || hook.transcriptPath === undefined) return session;
   return { ...session, unsaved: { since: at, path: hook.transcriptPath } };
 }
 
@@ -68,27 +120,39 @@ export function belongs(agent: Agent, launch: Launch, hook: HookFact): boolean {
   return !isStart || hook.transcriptExists || hook.sessionId === session.id;
 }
 
-/** The agent after a hook that does not belong: noted until the right one is told, and never its conversation. */
-export function strayed(agent: Agent, launch: Launch, hook: HookFact): Agent {
-  if (hook.event !== 'SessionStart' || agent.session?.launchId === launch.id) return agent;
+/**
+ * The agent after a hook that does not belong: never its conversation, noted until the right one is told, and kept until
+ * then, because the right one may be on its way and make it belong.
+ */
+export function strayed(agent: Agent, launch: Launch, hook: HookFact, at: number): Agent {
+  if (hook.event === 'SessionEnd' || isTold(agent, launch)) return agent;
+  const waiting = (agent.earlyHooks ?? []).filter(({ launchId }) => launchId === launch.id);
+  const kept = { ...agent, earlyHooks: [...waiting, { at, launchId: launch.id, hook }].slice(-earlyKept) };
+  if (hook.event !== 'SessionStart' || agent.session?.launchId === launch.id) return kept;
   const { life } = agent;
   const otherStart: OtherStart = { sessionId: hook.sessionId, transcript: hook.transcriptExists ? 'there' : 'missing' };
   const isNews = (known: { readonly confirmedAt?: number; readonly otherStart?: OtherStart }): boolean =>
     known.confirmedAt === undefined && known.otherStart?.transcript !== 'there';
-  if (life.kind === 'launching' && isNews(life)) return { ...agent, life: { ...life, otherStart } };
-  if (life.kind !== 'running' || !isNews(life.running)) return agent;
-  return { ...agent, life: { kind: 'running', running: { ...life.running, otherStart } } };
+  if (life.kind === 'launching' && isNews(life)) return { ...kept, life: { ...life, otherStart } };
+  if (life.kind !== 'running' || !isNews(life.running)) return kept;
+  return { ...kept, life: { kind: 'running', running: { ...life.running, otherStart } } };
+}
+
+/** Whether a hook of this launch told the conversation that it was to bring back. */
+function isTold({ session, lineage }: Agent, launch: Launch): boolean {
+  const isRight = (record: SessionRecord | undefined): boolean =>
+    record?.launchId === launch.id && record.id === launch.expectedSessionId;
+  return isRight(session) || lineage.some(isRight);
 }
 
 function progressed(session: SessionRecord, launch: Launch, hook: HookFact, at: number): SessionRecord {
-  const turnEnded = hook.event === 'Stop' || hook.event === 'StopFailure';
   return {
     ...afterTurn(withTranscript(session, hook, at), hook, at),
     launchId: launch.id,
     reportedAt: at,
     ...(hook.transcriptPath !== undefined && { transcriptPath: hook.transcriptPath }),
-    prompted: session.prompted || hook.event === 'UserPromptSubmit' || turnEnded,
-    turnsCompleted: session.turnsCompleted + (turnEnded ? 1 : 0),
+    prompted: session.prompted || takesPrompt(hook),
+    turnsCompleted: session.turnsCompleted + (endsTurn(hook) ? 1 : 0),
   };
 }
 

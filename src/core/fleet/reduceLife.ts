@@ -274,19 +274,36 @@ function hookReportedOnce(agent: Agent, event: Extract<LifeEvent, { kind: 'hook 
 function hookReported(agent: Agent, launchId: string, hook: HookFact, at: number): Reduction {
   const launch = currentLaunch(agent);
   if (launch?.id !== launchId) return { agent };
-  if (!belongs(agent, launch, hook)) return { agent: strayed(agent, launch, hook) };
-  const next = reduceHook(agent, launch, hook, at);
-  if (hook.event !== 'SessionStart' || next === agent) return { agent: next };
-  const timeline = [{ at, text: `session ${next.session?.id.slice(0, 8) ?? ''} (${hook.source ?? 'start'})` }];
-  const { life } = next;
-  if (life.kind === 'running' && life.running.confirmedAt === undefined) {
+  if (!belongs(agent, launch, hook)) return { agent: strayed(agent, launch, hook, at) };
+  const told = reduceHook(agent, launch, hook, at);
+  const isStart = hook.event === 'SessionStart';
+  const next = isStart ? confirmed(told, at) : told;
+  const isRotation = next.session?.id !== agent.session?.id;
+  const text = `session ${hook.sessionId.slice(0, 8)} (${hook.source ?? (isStart ? 'start' : 'rotated')})`;
+  const timeline = next !== agent && (isStart || isRotation) ? [{ at, text }] : [];
+  const { earlyHooks: early = [] } = next;
+  if (early.length === 0) return { agent: next, timeline };
+  return early
+    .toSorted((one, other) => one.at - other.at)
+    .reduce<{ agent: Agent; timeline: readonly { at: number; text: string }[] }>(
+      (folded, one) => {
+        const { agent: after, timeline: more = [] } = hookReported(folded.agent, one.launchId, one.hook, one.at);
+        return after === 'removed' ? folded : { agent: after, timeline: [...folded.timeline, ...more] };
+      },
+      { agent: without(next, 'earlyHooks'), timeline },
+    );
+}
+
+/** The launch is confirmed by the first SessionStart that fits it, also where that one is told late. */
+function confirmed(agent: Agent, at: number): Agent {
+  const { life } = agent;
+  const isFirst = (known: { readonly confirmedAt?: number }): boolean => at < (known.confirmedAt ?? Infinity);
+  if (life.kind === 'running' && isFirst(life.running)) {
     const running = { ...without(life.running, 'otherStart'), confirmedAt: at };
-    return { agent: withLife(next, { kind: 'running', running }), timeline };
+    return withLife(agent, { kind: 'running', running });
   }
-  if (life.kind === 'launching' && life.confirmedAt === undefined) {
-    return { agent: withLife(next, { ...without(life, 'otherStart'), confirmedAt: at }), timeline };
-  }
-  return { agent: next, timeline };
+  if (life.kind !== 'launching' || !isFirst(life)) return agent;
+  return withLife(agent, { ...without(life, 'otherStart'), confirmedAt: at });
 }
 
 /** Nothing of such a launch is kept: its process is ended first. */
