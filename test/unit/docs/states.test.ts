@@ -1,10 +1,12 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import type { DoubtCause } from '../../../src/core/binding/bindingRecord.ts';
 import type { UnboundCause } from '../../../src/core/binding/health.ts';
 import type { ShownLife } from '../../../src/core/fleet/lifeOf.ts';
 import type { EndpointState } from '../../../src/core/fleet/select.ts';
 import type { BlockedReason, DeadReason } from '../../../src/core/fleet/life.ts';
+import type { GuardReason, Verdict } from '../../../src/core/guard/verdict.ts';
 
 // A new member of a union has to be named here, and then in the README.
 const bindings: Readonly<Record<EndpointState, true>> = {
@@ -27,7 +29,7 @@ const lives: Readonly<Record<ShownLife, true>> = {
   blocked: true,
   dead: true,
 };
-const causes: Readonly<Record<UnboundCause, true>> = {
+const causes: Readonly<Record<UnboundCause | DoubtCause, true>> = {
   'gateway was away': true,
   'client gave up': true,
   'tools never listed': true,
@@ -45,6 +47,11 @@ const causes: Readonly<Record<UnboundCause, true>> = {
   'server unknown': true,
   'launch stale': true,
   'two live launches': true,
+  'epoch changed': true,
+  'stream dropped': true,
+  'host slept': true,
+  'probe late': true,
+  asked: true,
 };
 const reasons: Readonly<Record<BlockedReason | DeadReason, true>> = {
   'resume failed': true,
@@ -57,6 +64,21 @@ const reasons: Readonly<Record<BlockedReason | DeadReason, true>> = {
   'binary missing': true,
   'healing failed': true,
   'crash loop': true,
+};
+const verdicts: Readonly<Record<GuardReason | Exclude<Verdict['downgraded'], 'no'> | 'guard error', true>> = {
+  ok: true,
+  'not running': true,
+  'no completed turn': true,
+  'turn in progress': true,
+  'waiting for permission': true,
+  'unsent input': true,
+  'missing context': true,
+  'missing explicit save': true,
+  'different session': true,
+  'save too old': true,
+  'tools unreachable': true,
+  'cannot save': true,
+  'guard error': true,
 };
 
 const readme = readFileSync(path.resolve(__dirname, '../../../README.md'), 'utf8');
@@ -73,10 +95,10 @@ function firstCells(heading: string): readonly string[] {
 }
 
 describe('tables of states in the README', () => {
-  it('have every state of a binding, every cause and every life, and no other', () => {
+  it('have every state of a binding, every cause, every life and every verdict of the guard, and no other', () => {
     deepStrictEqual(
-      [firstCells('state'), firstCells('cause'), firstCells('life')],
-      [bindings, causes, lives].map((names) => Object.keys(names).sort()),
+      [firstCells('state'), firstCells('cause'), firstCells('life'), firstCells('verdict')],
+      [bindings, causes, lives, verdicts].map((names) => Object.keys(names).sort()),
     );
   });
 
@@ -90,7 +112,7 @@ describe('tables of states in the README', () => {
   });
 
   it('say what to do in every row', () => {
-    const rows = ['state', 'cause', 'life'].flatMap(table);
+    const rows = ['state', 'cause', 'life', 'verdict'].flatMap(table);
     deepStrictEqual(
       rows.filter(([, , meaning = '', todo = '']) => meaning === '' || todo === ''),
       [],
