@@ -4,6 +4,7 @@ import { bindingTimes } from '../binding/times.ts';
 import { dialsAgainWhenCalled } from '../claude/version.ts';
 import { outageOf } from '../healing/outage.ts';
 import { alarmsOf } from './alarms.ts';
+import type { BlockedReason } from './life.ts';
 import { lifeOf, type ShownLife } from './lifeOf.ts';
 import { type ActivityKind, type Agent, enabledServers } from './agent.ts';
 import type { DoubtCause } from '../binding/bindingRecord.ts';
@@ -38,6 +39,8 @@ export interface AgentRow {
   readonly warnings: readonly string[];
   /** The error by which each turn of its conversation fails; absent: it is not quarantined. */
   readonly poison?: string;
+  /** Why it has no process and only a person goes on; absent: it is not so. */
+  readonly blockedBy?: BlockedReason;
   readonly endpoints: readonly EndpointRow[];
   /** The worst state of its endpoints: what the icon shows. */
   readonly worst: EndpointState;
@@ -129,6 +132,7 @@ function seeAgent(state: FleetState, agent: Agent, connection: Connection, now: 
       activity: agent.activity.kind,
       ...(agent.session !== undefined && { sessionId: agent.session.id }),
       ...(agent.session?.quarantine !== undefined && { poison: agent.session.quarantine.error }),
+      ...(agent.life.kind === 'blocked' && { blockedBy: agent.life.reason }),
       warnings: alarmsOf(agent).map(({ sentence }) => sentence),
       endpoints,
       worst: worstOf(endpoints),

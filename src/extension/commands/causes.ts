@@ -84,7 +84,7 @@ function reconnects(row: AgentRow): readonly CauseLine[] {
     }));
 }
 
-function agentActions({ name, life, detail, worst, poison }: AgentRow): readonly CauseLine[] {
+function agentActions({ name, life, detail, worst, poison, blockedBy }: AgentRow): readonly CauseLine[] {
   const action = (label: string, command: CommandId, about = ''): CauseLine => {
     return {
       kind: 'action',
@@ -99,6 +99,14 @@ function agentActions({ name, life, detail, worst, poison }: AgentRow): readonly
       action('$(repo-forked) Fork Conversation of', 'bowline.forkConversation', 'A copy without the bad turn goes on.'),
       action('$(debug-continue) Keep Trying with', 'bowline.keepTrying', 'The conversation goes on as it is.'),
       action('$(terminal) Attach', 'bowline.attach', detail),
+    ];
+  }
+  if (blockedBy === 'resume failed') {
+    return [
+      action('$(discard) Force Fresh Restart', 'bowline.forceFreshRestart', 'Begins a new conversation.'),
+      action('$(history) Resume Other Conversation with', 'bowline.resumeOtherConversation'),
+      action('$(go-to-file) Open Transcript of', 'bowline.openTranscript'),
+      action('$(play) Resume', 'bowline.start', 'Tries the same conversation again.'),
     ];
   }
   const setting = settingNamedIn(detail);

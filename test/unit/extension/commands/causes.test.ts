@@ -55,6 +55,24 @@ describe('causes and actions behind the status bar', () => {
     ]);
   });
 
+  it('offer what can be done where the conversation cannot be resumed', () => {
+    const story = FleetStory.bound();
+    story.hook({ event: 'UserPromptSubmit' }).hook({ event: 'Stop' });
+    story.request('ada', { id: 'ada.2', mode: 'resume', expectedSessionId: 'session-1' }).launched('ada', 'ada.2');
+    const exit = { how: 'exited', reading: 'conversation not found', detail: 'No conversation found.' } as const;
+    story.tell({ kind: 'process ended', name: 'ada', launchId: 'ada.2', exit });
+    deepStrictEqual(labels(view(story)), [
+      'Causes',
+      'ada is blocked',
+      'Actions',
+      'Force Fresh Restart ada',
+      'Resume Other Conversation with ada',
+      'Open Transcript of ada',
+      'Resume ada',
+      'Show Log',
+    ]);
+  });
+
   it('offer the next step of an agent that does not run, and the setting that its sentence names', () => {
     const story = new FleetStory().create('ada').request('ada');
     const sentence = 'tmux was not found. Install it, or set "bowline.tmuxPath".';
