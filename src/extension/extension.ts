@@ -15,6 +15,7 @@ import { TmuxServer } from '../node/tmux/tmuxServer.ts';
 import type { AgentNode } from './agentNodes.ts';
 import { AgentsTree } from './agentsTree.ts';
 import { Attention } from './attention.ts';
+import { AuditDocuments } from './auditDocuments.ts';
 import { BindingHealthView } from './bindingHealthView.ts';
 import { CommandTable } from './commands/commandTable.ts';
 import { FleetPresenter } from './fleetPresenter.ts';
@@ -127,7 +128,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<Bowlin
   store.add(new BindingHealthView(presenter, context.extensionUri, log));
   store.add(new SettingsSync(client, log));
   const plans = store.add(new RestartPlanDocuments());
-  store.add(new CommandTable({ client, presenter, terminals, attention, log, paths, plans }));
+  const audit = store.add(new AuditDocuments(presenter, window));
+  store.add(new CommandTable({ client, presenter, terminals, attention, log, paths, plans, audit }));
   store.add(
     vscode.workspace.onDidGrantWorkspaceTrust(() => {
       client.reconnect();

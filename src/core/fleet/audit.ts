@@ -72,8 +72,8 @@ function deedOf(
     case 'launch requested':
       return launchRequested(event.launch, event.asker);
     case 'stop requested': {
-      const what = event.then === 'remove' ? 'removal asked for' : 'stop asked for';
-      return { what, detail: event.reason, by: event.asker ?? `rule: ${event.reason}` };
+      const detail = event.then === 'remove' ? 'to be removed' : event.reason;
+      return { what: 'stop requested', detail, by: event.asker ?? `rule: ${event.reason}` };
     }
     case 'launched':
       return { what: 'process started', detail: `process ${event.process.pid}`, by: hands };
@@ -181,8 +181,8 @@ const launchRules: Readonly<Record<Launch['cause'], string>> = {
 };
 
 function launchRequested({ mode, cause, expectedSessionId }: Launch, asker: string | undefined): Deed {
-  const what = mode === 'resume' ? 'launch with its conversation asked for' : 'launch without a conversation asked for';
-  return { what, detail: expectedSessionId, by: asker ?? launchRules[cause] };
+  const detail = expectedSessionId === undefined ? mode : `${mode} ${expectedSessionId}`;
+  return { what: 'launch requested', detail, by: asker ?? launchRules[cause] };
 }
 
 function configured(

@@ -1,5 +1,6 @@
 import type { StatePaths } from '../../node/statePaths.ts';
 import type { Attention } from '../attention.ts';
+import type { AuditDocuments } from '../auditDocuments.ts';
 import type { FleetPresenter } from '../fleetPresenter.ts';
 import type { GatewayClient } from '../gatewayClient.ts';
 import type { ChannelLog } from '../log.ts';
@@ -15,6 +16,7 @@ export interface CommandContext {
   readonly log: ChannelLog;
   readonly paths: StatePaths;
   readonly plans: RestartPlanDocuments;
+  readonly audit: AuditDocuments;
 }
 
 /** A command gets the row it was invoked on, or other arguments of a caller; whatever comes is read by a schema. */

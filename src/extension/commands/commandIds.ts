@@ -9,6 +9,7 @@ export const commandIds = [
   'bowline.forceFreshRestart',
   'bowline.restartBypassingGuard',
   'bowline.showRestartPlan',
+  'bowline.showAudit',
   'bowline.forkConversation',
   'bowline.keepTrying',
   'bowline.resumeOtherConversation',

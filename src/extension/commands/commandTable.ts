@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { DisposableObject } from '../../base/lifecycle.ts';
 import { attach } from './attach.ts';
+import { showAudit } from './audit.ts';
 import { reconnectMcp, verifyBinding } from './binding.ts';
 import type { CommandContext, CommandHandler } from './commandContext.ts';
 import { type CommandId, commandIds } from './commandIds.ts';
@@ -28,6 +29,7 @@ const handlers: Readonly<Record<CommandId, CommandHandler>> = {
   'bowline.forceFreshRestart': forceFreshRestart,
   'bowline.restartBypassingGuard': restartBypassingGuard,
   'bowline.showRestartPlan': showRestartPlan,
+  'bowline.showAudit': showAudit,
   'bowline.forkConversation': forkConversation,
   'bowline.keepTrying': keepTrying,
   'bowline.resumeOtherConversation': resumeOtherConversation,

@@ -26,7 +26,7 @@ describe('audit', () => {
     story.tell({ kind: 'process ended', name: 'ada', launchId: 'ada.1', exit });
     deepStrictEqual(lines(story), [
       'agent created: none -> stopped by gateway',
-      'launch requested: stopped -> launching by window-1',
+      'launch requested: stopped -> launching [fresh] by window-1',
       'launched: launching -> running [process 4711] by hands: window',
       'conversation began (startup) [session-1] by hook',
       'launch verified by gateway',
@@ -54,7 +54,7 @@ describe('audit', () => {
       asker: 'w',
     });
     deepStrictEqual(lines(story).slice(before), [
-      'launch requested: running -> launching [session-1] by rule: healing',
+      'launch requested: running -> launching [resume session-1] by rule: healing',
       'bowline-self lost [gateway was away] by gateway',
       'nudge of bowline-self started by rule: healing',
       'nudge of bowline-self failed [no answer] by gateway',
