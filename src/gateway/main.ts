@@ -57,7 +57,7 @@ const listeningDescriptor = 3;
  * Between two heartbeats; what else is due at intervals is done with them, because each time that the process wakes costs
  * more than what it does then. Also how exactly the next run knows when this one ended.
  */
-const pulseEveryMs = 3_000;
+const pulseEveryMs = 4_000;
 /** The holder waits a second for a gateway that outlives its own holder. */
 const flushLimitMs = 800;
 /** A hand-over has time, but the holder must not take it for a hang. */
@@ -169,7 +169,7 @@ async function main(): Promise<void> {
       }
     }),
   );
-  store.add(followTranscripts({ fleet, clock, log }));
+  store.add(followTranscripts({ fleet, clock, keys, log }));
   store.add(followAgents({ fleet, keys, paths, mcp, log }));
   store.add(followPrompts({ fleet, prompts, log }));
   const hostClock = new HostClock(pulseEveryMs, () => {

@@ -22,7 +22,7 @@ export interface McpHostOptions {
   /** Absent: a free one. */
   readonly port?: number;
   readonly clock?: Clock;
-  readonly commentEveryMs?: number;
+  readonly longestSilenceMs?: number;
   readonly probeLimitMs?: number;
   /** Besides `bowline-self`, or instead of it under its name. */
   readonly servers?: readonly EndpointServer[];
@@ -52,7 +52,7 @@ export async function startMcpHost(options: McpHostOptions): Promise<McpHost> {
   const streams = new StandingStreams({
     fleet,
     clock,
-    ...(options.commentEveryMs !== undefined && { commentEveryMs: options.commentEveryMs }),
+    ...(options.longestSilenceMs !== undefined && { longestSilenceMs: options.longestSilenceMs }),
   });
   const prober = new Prober({
     fleet,

@@ -4,10 +4,8 @@ export const bindingTimes = {
   graceAfterSessionStart: 20_000,
   /** Grace after the start of the process. */
   graceAfterProcessStart: 60_000,
-  /** Between probes of a healthy binding. */
+  /** Between probes of a healthy binding. They fall due on common marks this far apart: many together cost little more than one. */
   probeEvery: 30_000,
-  /** Probes fall due on common marks this far apart: many together cost little more than one. Divides `probeEvery`. */
-  probeMarks: 10_000,
   /** After this a probe counts as unanswered. Answers take 2 - 6 ms, measured with claude 2.1.160 and 2.1.332. */
   probeLimit: 5_000,
   /** Unanswered probes in a row until a client counts as gone. */

@@ -37,8 +37,8 @@ export function planProbes(
     return [];
   }
   if (probe.outcome === 'failed' && probe.failures < bindingTimes.probeFailures) return [effect(next)];
-  const { probeEvery, probeMarks } = bindingTimes;
-  const dueAt = Math.floor((probe.sentAt + probeEvery) / probeMarks) * probeMarks;
+  const { probeEvery } = bindingTimes;
+  const dueAt = (Math.floor(probe.sentAt / probeEvery) + 1) * probeEvery;
   if (now >= dueAt) return [effect(next)];
   wakes.push(dueAt);
   return [];

@@ -6,8 +6,8 @@ import type { JsonRpcMessage } from './jsonRpc.ts';
 import type { SessionRecord } from './sessionFile.ts';
 import { sessionDigest } from './sessionStore.ts';
 
-/** Between two comments on an idle stream, in milliseconds: one that is silent for 25 s is taken for dead by some. */
-export const commentEvery: number = 20_000;
+/** The longest that nothing comes on a stream, in milliseconds: one that is silent for longer is taken for dead by some. */
+export const longestSilence: number = 25_000;
 
 /** One open GET stream. */
 export interface StandingStream {
@@ -21,8 +21,8 @@ export type EndpointOf = Pick<SessionRecord, 'agent' | 'server' | 'launchId'>;
 export interface StandingStreamsOptions {
   readonly fleet: FleetPort;
   readonly clock: Clock;
-  /** Default: {@link commentEvery}. */
-  readonly commentEveryMs?: number;
+  /** Default: {@link longestSilence}. */
+  readonly longestSilenceMs?: number;
 }
 
 /**
@@ -33,15 +33,22 @@ export class StandingStreams implements Disposable {
   private readonly streams = new Map<string, StandingStream>();
   private readonly closed = new Emitter<StandingStream>();
   private readonly comments: ReturnType<typeof setInterval>;
+  /** What was written to since the last look for silent ones. */
+  private spoke = new Set<StandingStream>();
   private disposed = false;
 
   /** Fires after the closing was reported. */
   readonly onDidClose = this.closed.event;
 
   constructor(private readonly options: StandingStreamsOptions) {
-    this.comments = setInterval(() => {
-      for (const { response } of this.streams.values()) response.write(': still here\n\n');
-    }, options.commentEveryMs ?? commentEvery);
+    this.comments = setInterval(
+      () => {
+        const { spoke } = this;
+        this.spoke = new Set();
+        for (const stream of this.streams.values()) if (!spoke.has(stream)) this.write(stream, ': still here\n\n');
+      },
+      (options.longestSilenceMs ?? longestSilence) / 2,
+    );
   }
 
   /** Makes `response` the session's stream. A former one is ended: the client has the new one. */
@@ -60,7 +67,7 @@ export class StandingStreams implements Disposable {
       'cache-control': 'no-cache, no-transform',
       'mcp-session-id': session.id,
     });
-    response.write(': open\n\n');
+    this.write(stream, ': open\n\n');
     if (former !== undefined) {
       former.response.end();
       this.closed.fire(former);
@@ -72,7 +79,7 @@ export class StandingStreams implements Disposable {
   send(sessionId: string, message: JsonRpcMessage): boolean {
     const stream = this.streams.get(sessionId);
     if (stream === undefined) return false;
-    stream.response.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
+    this.write(stream, `event: message\ndata: ${JSON.stringify(message)}\n\n`);
     return true;
   }
 
@@ -102,6 +109,11 @@ export class StandingStreams implements Disposable {
     for (const { response } of this.streams.values()) response.end();
     this.streams.clear();
     this.closed.dispose();
+  }
+
+  private write(stream: StandingStream, text: string): void {
+    stream.response.write(text);
+    this.spoke.add(stream);
   }
 
   private dropped(stream: StandingStream): void {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bindingHealth } from '../../../src/core/binding/health.ts';
 import { bindingTimes } from '../../../src/core/binding/times.ts';
-import { commentEvery } from '../../../src/gateway/mcp/standingStreams.ts';
+import { longestSilence } from '../../../src/gateway/mcp/standingStreams.ts';
 import { agentRunning, epochStarted, launched, MemoryFleet } from '../../harness/mcpFleet.ts';
 import { type McpHost, type McpHostOptions, startMcpHost } from '../../harness/mcpHost.ts';
 import { identityOf, initializeRequest, wire, type WireAnswer, WireClient } from '../../harness/mcpWire.ts';
@@ -226,11 +226,11 @@ describe('MCP sessions over HTTP', () => {
 
   it('keep an idle stream open by comments, oftener than every 25 s', async () => {
     await host.kill();
-    await start({ commentEveryMs: 20 });
+    await start({ longestSilenceMs: 20 });
     const client = await WireClient.initialize(host.port, 'ada');
     const stream = await client.stream();
     await waitFor('three comments', () => stream.text().split(': still here\n\n').length > 3);
-    assert.deepStrictEqual([stream.ended(), commentEvery <= 25_000], [false, true]);
+    assert.deepStrictEqual([stream.ended(), longestSilence <= 25_000], [false, true]);
     stream.cut();
   });
 

@@ -20,7 +20,7 @@ describe('probes of healthy bindings', () => {
     const before = due();
     story.wait(wakeAt - last);
     deepStrictEqual(
-      [before, due(), wakeAt % bindingTimes.probeMarks, wakeAt - last <= bindingTimes.probeEvery],
+      [before, due(), wakeAt % bindingTimes.probeEvery, wakeAt - last <= bindingTimes.probeEvery],
       [[], ['ada', 'bo', 'cy'], 0, true],
     );
   });
