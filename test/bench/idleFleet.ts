@@ -92,8 +92,10 @@ export class IdleFleet {
     const settings = {
       'bowline.claudePath': program,
       'bowline.environment': { HOME: below('home') },
-      // A server's extension host looks for ports to forward every few seconds, which is more than what is measured.
+      // A server's extension host looks through all processes for ports to forward, unless terminals tell of them: that
+      // is many times more than what is measured.
       'remote.autoForwardPorts': false,
+      'remote.autoForwardPortsSource': 'output',
     };
     this.browser = await launchBrowser({ window: 'headless' });
     for (const options of [fleet, { ...bare, environment: fleet.environment }]) {
