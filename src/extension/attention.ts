@@ -150,7 +150,8 @@ export class Attention extends DisposableObject {
     } else if (!hasProcess) offers.push(command('Resume', 'bowline.start', target));
     if (namesToHeal(this.presenter.view).includes(row.name))
       offers.unshift(command('Heal Now', 'bowline.healNow', target));
-    offers.push(command('Show Log', 'bowline.showLog'));
+    // More buttons are cut so that nobody can read them.
+    if (offers.length < 3) offers.push(command('Show Log', 'bowline.showLog'));
     return offer(row.life === 'dead' ? 'error' : 'warning', `${row.name} needs you: ${row.detail}`, offers);
   }
 
