@@ -56,7 +56,9 @@ export function followPrompts(options: {
   for (const agent of Object.values(fleet.state.agents)) removeSettled(agent);
   return fleet.onEvent(({ event }) => {
     const isEnd =
-      event.kind === 'prompt ended' || (event.kind === 'hook reported' && event.hook.event === 'UserPromptSubmit');
+      event.kind === 'prompt ended' ||
+      (event.kind === 'transcript seen' && event.promptId !== undefined) ||
+      (event.kind === 'hook reported' && event.hook.event === 'UserPromptSubmit');
     const agent = isEnd ? fleet.state.agents[event.name] : undefined;
     if (agent !== undefined) removeSettled(agent);
   });

@@ -176,6 +176,7 @@ export const fleetEventSchema = z.discriminatedUnion('kind', [
     sessionId: z.string(),
     file: z.enum(['there', 'missing']),
     errors: optional(z.array(z.object({ kind: z.string(), at: timeSchema }))),
+    promptId: optional(z.string()),
   }),
   z.object({ at, kind: z.literal('conversation released'), name, sessionId: z.string(), by: z.string() }),
   z.object({ at, kind: z.literal('doubted'), name, server: z.string(), cause: doubtCauseSchema }),

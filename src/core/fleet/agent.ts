@@ -107,7 +107,7 @@ export type PromptState =
   /** The hands have taken it for this launch: it cannot be called off any more. */
   | { readonly kind: 'typing'; readonly launchId: string; readonly since: number }
   | { readonly kind: 'typed'; readonly launchId: string; readonly since: number; readonly at: number }
-  /** The hook of that launch told it. */
+  /** The hook of that launch told it, or the transcript did. */
   | { readonly kind: 'received'; readonly launchId: string; readonly at: number }
   /** It may have been typed, and no receipt came. It is never typed again; a late receipt still counts. */
   | {

@@ -72,13 +72,15 @@ export type HandsEffect =
       readonly promptId: string;
     };
 
-/** A look whether the transcript of a conversation is there, by the gateway itself. */
+/** A look whether the transcript of a conversation is there, and whether a prompt stands in it, by the gateway itself. */
 export interface TranscriptEffect {
   readonly kind: 'transcript';
   readonly id: string;
   readonly name: string;
   readonly sessionId: string;
   readonly path: string;
+  /** Of a prompt that was typed and whose receipt no hook has told. */
+  readonly promptId?: string;
 }
 
 /** A ping on the standing stream, sent by the gateway itself. */

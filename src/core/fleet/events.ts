@@ -118,13 +118,17 @@ type FleetFact =
       /** The same report may come twice. */
       readonly reportId?: string;
     }
-  /** A look at the transcript; `errors`: its last turns, oldest first, that failed by poison one after another. */
+  /**
+   * A look at the transcript; `errors`: its last turns, oldest first, that failed by poison one after another; `promptId`:
+   * the prompt that stands in it, with a time after it was typed.
+   */
   | {
       readonly kind: 'transcript seen';
       readonly name: string;
       readonly sessionId: string;
       readonly file: 'there' | 'missing';
       readonly errors?: readonly TurnError[];
+      readonly promptId?: string;
     }
   // The ledger of the MCP endpoints
   | (Endpoint & { readonly kind: 'mcp initialized'; readonly session: string; readonly client: ClientInfo })

@@ -10,6 +10,8 @@ import type { Epoch } from './state.ts';
 export const promptTimes = {
   /** From the typing to the hook's report; the hook itself ends within a second of the submit. */
   receiptWithin: 20_000,
+  /** From the typing to a look into the transcript, when no hook has told the receipt by then. */
+  lookAfter: 5_000,
 } as const;
 
 /** What is to be done for an agent's prompts; `wakeAt` as in `Plan`. */
@@ -53,20 +55,31 @@ export function planPrompts(agent: Agent, healths: readonly Health[], now: numbe
           `${name} was typed to, and its process ended before it told the receipt. Look at the agent before you send it again.`,
         );
       }
-      const deadline = state.kind === 'typed' ? state.at + promptTimes.receiptWithin : undefined;
-      if (deadline !== undefined && now >= deadline) {
+      const typing = effectFor(state.launchId);
+      if (state.kind === 'typing') return { decisions: [], effects: typing };
+      const deadline = state.at + promptTimes.receiptWithin;
+      if (now >= deadline) {
         return end(
           'unknown',
           `The prompt was typed, and ${name} did not tell its receipt. Look at the agent before you send it again.`,
         );
       }
-      return { decisions: [], effects: effectFor(state.launchId), ...(deadline !== undefined && { wakeAt: deadline }) };
+      const lookAt = state.at + promptTimes.lookAfter;
+      if (now < lookAt) return { decisions: [], effects: typing, wakeAt: lookAt };
+      return { decisions: [], effects: [...typing, ...receiptLook(agent, prompt.id)], wakeAt: deadline };
     }
     case 'received':
     case 'unknown':
     case 'failed':
       return nothing;
   }
+}
+
+/** No hook told the receipt: perhaps the transcript does. */
+function receiptLook({ name, session }: Agent, promptId: string): readonly Effect[] {
+  if (session?.transcriptPath === undefined) return [];
+  const { id: sessionId, transcriptPath: path } = session;
+  return [{ kind: 'transcript', id: `receipt:${promptId}`, name, sessionId, path, promptId }];
 }
 
 /** What a queued prompt waits for, in words that fit after "waits:"; undefined: its turn has come, or it is not queued. */

@@ -1,6 +1,7 @@
 import { type Reduction, without } from './agentUpdate.ts';
 import type { FleetEvent } from './events.ts';
 import { afterReading, cleared } from './poison.ts';
+import { promptFound } from './reducePrompts.ts';
 import type { Agent, SessionRecord } from './agent.ts';
 import type { RunningLaunch } from './life.ts';
 
@@ -23,8 +24,11 @@ export function reduceAlarms(agent: Agent, event: AlarmEvent): Reduction {
     case 'transcript seen': {
       const { session } = agent;
       if (session?.id !== event.sessionId) return { agent };
-      const next = afterReading(afterLooking(session, event), event.errors ?? []);
-      return { agent: next === session ? agent : { ...agent, session: next } };
+      const { at, promptId } = event;
+      const read = afterReading(afterLooking(session, event), event.errors ?? []);
+      const next = promptId === undefined || read.prompted ? read : { ...read, prompted: true };
+      const known = next === session ? agent : { ...agent, session: next };
+      return promptId === undefined ? { agent: known } : promptFound(known, promptId, at);
     }
     case 'conversation shared':
       return reduceRunning(agent, event.launchId, (running) => {

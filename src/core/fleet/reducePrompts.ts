@@ -84,6 +84,15 @@ export function receivePrompt(agent: Agent, launchId: string, hook: HookFact, at
   return withLine(agent, reduction, at, 'prompt received');
 }
 
+/** The receipt where no hook told it: the conversation's transcript holds the prompt, with a time after it was typed. */
+export function promptFound(agent: Agent, promptId: string, at: number): Reduction {
+  const reduction = change(agent, promptId, (state) => {
+    const wasTyped = state.kind === 'typing' || state.kind === 'typed' || state.kind === 'unknown';
+    return wasTyped ? { kind: 'received', launchId: state.launchId, at } : undefined;
+  });
+  return withLine(agent, reduction, at, 'prompt received, as its transcript tells; no hook told it');
+}
+
 function requested(agent: Agent, prompt: PromptRecord, at: number): Reduction {
   const { prompts = [] } = agent;
   if (prompts.some(({ id }) => id === prompt.id)) return { agent };

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { silentLog } from '../../../src/base/log.ts';
 import { emptyFleet } from '../../../src/core/fleet/state.ts';
 import { FleetService } from '../../../src/gateway/fleetService.ts';
+import { promptDigest } from '../../../src/node/promptDigest.ts';
 import { followTranscripts } from '../../../src/gateway/transcriptLooks.ts';
 import { FleetStory } from '../../harness/fleetStory.ts';
 import { waitFor } from '../../harness/waitFor.ts';
@@ -13,6 +14,8 @@ const line = (type: string, text: string, more: object = {}): string =>
   `${JSON.stringify({ type, timestamp: new Date(9e12).toISOString(), message: { content: [{ type: 'text', text }] }, ...more })}\n`;
 const bad =
   line('user', 'look') + line('assistant', 'API Error: 400 Could not process image', { isApiErrorMessage: true });
+
+const key = 'a key';
 
 describe('looks at transcripts', () => {
   let directory: string;
@@ -29,7 +32,7 @@ describe('looks at transcripts', () => {
     const clock = (): number => now;
     const state = { ...emptyFleet, ...story.state };
     fleet = new FleetService({ state, clock, log: silentLog, save: () => Promise.resolve() });
-    looks = followTranscripts({ fleet, clock, log: silentLog });
+    looks = followTranscripts({ fleet, clock, keys: { keyOf: () => Promise.resolve(key) }, log: silentLog });
   });
   afterEach(() => {
     looks.dispose();
@@ -70,5 +73,37 @@ describe('looks at transcripts', () => {
     hook('SessionStart', true);
     await waitFor('the quarantine', () => session().quarantine !== undefined);
     deepStrictEqual(session().quarantine, { at: 9e12, error: 'poisoned: image' });
+  });
+
+  it('find a prompt that was typed and that no hook told, by its text and its time', async () => {
+    const said = (text: string, at: number): string => line('user', text, { timestamp: new Date(at).toISOString() });
+    const state = (id: string): string | undefined =>
+      fleet.state.agents['ada']?.prompts?.find((prompt) => prompt.id === id)?.state.kind;
+    const type = (id: string, text: string): void => {
+      const prompt = { id, requestedAt: now, by: 'window', digest: promptDigest(text, key), characters: 5 };
+      for (const kind of ['prompt requested', 'prompt taken', 'prompt typed'] as const) {
+        const common = { at: (now += 1), name: 'ada' };
+        if (kind === 'prompt requested') fleet.report({ ...common, kind, prompt });
+        else fleet.report({ ...common, kind, promptId: id, launchId: 'ada.1' });
+      }
+    };
+    const pass = (milliseconds: number): void => {
+      now += milliseconds;
+      fleet.report({ at: now, kind: 'settings changed', settings: fleet.state.settings });
+    };
+    hook('SessionStart', true);
+    fleet.start();
+    writeFileSync(path, said('look again', now) + said('another text', now + 100));
+    type('p1', 'look again');
+    pass(20_000);
+    await waitFor('the end of the patience', () => state('p1') === 'unknown');
+    type('p2', 'look\tonce more');
+    writeFileSync(path, said('look again', now - 40_000) + said('<pasted_content id="1">\nlook once  more ', now));
+    pass(5_000);
+    await waitFor('the receipt', () => state('p2') === 'received');
+    deepStrictEqual(
+      [state('p1'), fleet.state.timeline.at(-1)?.text],
+      ['unknown', 'prompt received, as its transcript tells; no hook told it'],
+    );
   });
 });

@@ -142,6 +142,32 @@ describe('prompts', () => {
     );
   });
 
+  it('are looked for once in the transcript when no hook tells the receipt, and received when they stand there', () => {
+    const path = '/transcripts/session-1.jsonl';
+    const wait = (milliseconds: number): FleetStory => {
+      const story = typed(queue(ready().hook({ event: 'SessionStart', source: 'startup', transcriptPath: path })));
+      return story.wait(milliseconds - 10);
+    };
+    const looks = (story: FleetStory): readonly unknown[] =>
+      story.settle().effects.filter((effect) => effect.kind === 'transcript');
+    const { lookAfter, receiptWithin } = promptTimes;
+    const looked = wait(lookAfter);
+    const seen = [wait(lookAfter - 1), looked, wait(receiptWithin - 1), wait(receiptWithin)].map(looks);
+    const sessionId = 'session-1';
+    const found = { kind: 'transcript seen', name, sessionId, file: 'there', promptId } as const;
+    const states = [looked, wait(receiptWithin)].map((story) => {
+      story.settle();
+      return look(story.tell(found))[0];
+    });
+    const effect = { kind: 'transcript', id: 'receipt:p1', name, sessionId, path, promptId };
+    const another = look(wait(lookAfter).tell({ ...found, sessionId: 'session-2' }))[0];
+    const untyped = look(queue(ready()).tell(found))[0];
+    deepStrictEqual(
+      [seen, states, another, untyped, looked.agent().session?.prompted, looks(looked)],
+      [[[], [effect], [effect], []], ['received', 'received'], 'typed', 'queued', true, []],
+    );
+  });
+
   it('are not sent to an agent that was stopped, and wait through a restart', () => {
     const stopped = queue(ready()).tell({ kind: 'stop requested', name, reason: 'released', then: 'keep' });
     const restarted = queue(ready()).request(name, { id: 'ada.2' }).launched(name, 'ada.2').wait(1_000);
