@@ -15,6 +15,8 @@ export type ErrorCode =
   | 'guard-blocked'
   | 'conversation-poisoned'
   | 'conversation-in-use'
+  | 'conversation-ambiguous'
+  | 'transcripts-unreadable'
   | 'launch-refused'
   | 'gateway-away'
   | 'gateway-cannot-start'

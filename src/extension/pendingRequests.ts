@@ -23,6 +23,8 @@ const codes: Readonly<Record<ErrorCode, true>> = {
   'guard-blocked': true,
   'conversation-poisoned': true,
   'conversation-in-use': true,
+  'conversation-ambiguous': true,
+  'transcripts-unreadable': true,
   'launch-refused': true,
   'gateway-away': true,
   'gateway-cannot-start': true,

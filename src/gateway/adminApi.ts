@@ -52,6 +52,7 @@ const statuses: Readonly<Partial<Record<ErrorCode, number>>> = {
   'guard-blocked': 409,
   'conversation-poisoned': 409,
   'conversation-in-use': 409,
+  'conversation-ambiguous': 409,
   'launch-refused': 409,
   'takeover-refused': 409,
 };

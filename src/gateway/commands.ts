@@ -1,4 +1,5 @@
 import { BowlineError } from '../base/errors.ts';
+import { searchFor } from '../core/fleet/findConversation.ts';
 import { resumeOrFresh } from '../core/fleet/launching.ts';
 import { readAgentName } from '../core/fleet/names.ts';
 import { poisonSentence } from '../core/fleet/poison.ts';
@@ -8,6 +9,7 @@ import { agentOf } from '../core/fleet/state.ts';
 import { activeAttempt } from '../core/healing/ladder.ts';
 import type { Command } from '../protocol/commands.ts';
 import { ConversationCommands } from './conversationCommands.ts';
+import type { ConversationFinder } from './conversationFinder.ts';
 import { cancelHeal, heal } from './healCommands.ts';
 import { configurationAfter, realDirectory, refuseNoWord } from './configureAgent.ts';
 import { interruptTurn } from './interruptTurn.ts';
@@ -23,6 +25,7 @@ export interface CommandsOptions {
   readonly servers: readonly string[];
   readonly prompts: PromptCommands;
   readonly restarts: Pick<Restarts, 'restart'>;
+  readonly finder: Pick<ConversationFinder, 'settle'>;
   /** A text that was never given before. */
   readonly newId: () => string;
 }
@@ -132,19 +135,15 @@ export class Commands {
   }
 
   private async start(agent: Agent, asker: string): Promise<void> {
-    switch (agent.life.kind) {
-      case 'launching':
-      case 'running':
-        throw new BowlineError('already-running', `${agent.name} runs already. Use Restart to start it anew.`);
-      case 'stopping':
-        throw stopping(agent);
-      case 'sleeping':
-        return this.launch(agent, asker, 'wake');
-      case 'stopped':
-      case 'blocked':
-      case 'dead':
-        return this.launch(agent, asker);
-    }
+    refuseStarted(agent);
+    if (searchFor(agent).kind === 'nothing') return this.launchStopped(agent, asker);
+    await this.options.finder.settle(agent);
+    return this.launchStopped(this.agent(agent.name), asker);
+  }
+
+  private async launchStopped(agent: Agent, asker: string): Promise<void> {
+    refuseStarted(agent);
+    await this.launch(agent, asker, agent.life.kind === 'sleeping' ? 'wake' : 'person');
   }
 
   private async stop(agent: Agent, reason: EndReason, asker: string): Promise<void> {
@@ -240,6 +239,10 @@ export class Commands {
   }
 }
 
-function stopping(agent: Agent): BowlineError {
-  return new BowlineError('not-running', `${agent.name} is being stopped. Wait until it is, then start it.`);
+function refuseStarted({ name, life }: Agent): void {
+  if (life.kind === 'launching' || life.kind === 'running') {
+    throw new BowlineError('already-running', `${name} runs already. Use Restart to start it anew.`);
+  }
+  if (life.kind !== 'stopping') return;
+  throw new BowlineError('not-running', `${name} is being stopped. Wait until it is, then start it.`);
 }

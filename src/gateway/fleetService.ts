@@ -46,6 +46,7 @@ const urgencies: Readonly<Record<FleetEventKind, Urgency>> = {
   'stop requested': 'durable',
   'guard bypassed': 'durable',
   'conversation released': 'durable',
+  'conversation found': 'durable',
   'conversation shared': 'durable',
   'program changed': 'durable',
   'transcript seen': 'durable',

@@ -21,6 +21,7 @@ import { AdminApi } from './adminApi.ts';
 import { followAgents } from './agentFiles.ts';
 import { Commands } from './commands.ts';
 import { ContextStore } from './contexts.ts';
+import { ConversationFinder } from './conversationFinder.ts';
 import { newEpoch, readFormerRun } from './epoch.ts';
 import { EventStreams } from './eventStreams.ts';
 import { FleetService } from './fleetService.ts';
@@ -127,11 +128,12 @@ async function main(): Promise<void> {
       promptText: (name, promptId) => prompts.text(name, promptId),
     }),
   );
-  const restarts = new Restarts({ fleet, clock, looks: new ScreenLooks({ fleet, clock }), files: launchFiles });
+  const finder = new ConversationFinder({ fleet, clock, environment: process.env });
+  const restarts = new Restarts({ fleet, clock, looks: new ScreenLooks({ fleet, clock }), files: launchFiles, finder });
   const commands = new Commands({
     ...{ fleet, clock, servers: servers.map(({ name }) => name), newId: randomUUID },
     prompts: new PromptCommands({ fleet, clock, keys, prompts }),
-    restarts,
+    ...{ restarts, finder },
   });
   const ownHands = store.add(new OwnHands({ fleet, tasks, create: handsOf(fleet, paths, log), clock, log }));
   const windows = store.add(new Windows({ fleet, tasks, commands, ownHands, clock, log, version }));

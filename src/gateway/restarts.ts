@@ -10,6 +10,7 @@ import { blockedSentence, downgradedSentence, planSentence, verdictText } from '
 import { judgeRestart, type Verdict } from '../core/guard/verdict.ts';
 import type { Command } from '../protocol/commands.ts';
 import type { RestartPlan } from '../protocol/restartPlan.ts';
+import type { ConversationFinder } from './conversationFinder.ts';
 import type { LaunchFiles } from './launchFiles.ts';
 import type { Clock, FleetPort } from './ports.ts';
 import type { ScreenLooks } from './screenLooks.ts';
@@ -20,6 +21,7 @@ export interface RestartsOptions {
   readonly clock: Clock;
   readonly looks: Pick<ScreenLooks, 'lookAt'>;
   readonly files: Pick<LaunchFiles, 'task' | 'environmentDifference'>;
+  readonly finder: Pick<ConversationFinder, 'settle' | 'preview'>;
 }
 
 type RestartCommand = Extract<Command, { kind: 'restart' }>;
@@ -29,8 +31,10 @@ export class Restarts {
   constructor(private readonly options: RestartsOptions) {}
 
   async restart(name: string, command: RestartCommand, by: string): Promise<void> {
-    if (command.guard === 'enforce') await this.options.looks.lookAt(name);
-    const { fleet, clock } = this.options;
+    const { fleet, clock, finder, looks } = this.options;
+    const asked = fleet.state.agents[name];
+    if (command.mode === 'resume' && asked !== undefined) await finder.settle(asked);
+    if (command.guard === 'enforce') await looks.lookAt(name);
     const agent = fleet.state.agents[name];
     if (agent === undefined || agent.life.kind === 'stopping') {
       throw new BowlineError('not-running', `${name} is being stopped. Wait until it is, then start it.`);
@@ -74,9 +78,10 @@ export class Restarts {
   /** What a restart would do now, without doing it. */
   async plan(name: string, mode: LaunchMode): Promise<RestartPlan> {
     await this.options.looks.lookAt(name);
-    const { fleet, clock, files } = this.options;
-    const agent = fleet.state.agents[name];
-    if (agent === undefined) throw new BowlineError('unknown-agent', `No agent is named "${name}" (any more).`);
+    const { fleet, clock, files, finder } = this.options;
+    const asked = fleet.state.agents[name];
+    if (asked === undefined) throw new BowlineError('unknown-agent', `No agent is named "${name}" (any more).`);
+    const agent = mode === 'resume' ? await finder.preview(asked) : asked;
     const launch: Launch = { ...nextLaunch(agent, mode, clock()), cause: 'person' };
     const { expectedSessionId: sessionId } = launch;
     const verdict = this.judge(agent, mode);

@@ -1,118 +1,110 @@
-import { readdir, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-import { isSessionId } from '../core/claude/launchArguments.ts';
-import { type Conversation, conversationsOf, projectFolderName, readTranscript } from '../core/claude/transcript.ts';
+import { dirname, join } from 'node:path';
+import { projectFolderName } from '../core/claude/transcript.ts';
 import type { Agent, SessionRecord } from '../core/fleet/agent.ts';
+import { objectionTo } from '../core/fleet/findConversation.ts';
+import { runningLaunch } from '../core/fleet/agent.ts';
 import type { FleetState } from '../core/fleet/state.ts';
 import { claudeDirectory } from '../node/claudeDirectory.ts';
 import { agentEnvironment, type Environment } from '../node/environment.ts';
-import { readPart } from '../node/files.ts';
+import { liveClaims } from '../node/hands/conversationUse.ts';
+import { liveSessionDirectory } from '../node/hands/liveSessions.ts';
+import { isWithin } from '../node/processIdentity.ts';
+import { type FoundTranscript, searchTranscripts, type TranscriptSearch } from '../node/transcriptFiles.ts';
 import type { ConversationRow } from '../protocol/conversations.ts';
 
-/** Of the files of a directory, so many of the latest are opened. */
-const filesAtMost = 200;
-/** Bytes from the beginning of a transcript in which its directory and first prompt stand; more where they do not. */
-const headBytes = [64 * 1024, 4 * 1024 * 1024] as const;
-const promptCharacters = 120;
+/** So many of the latest of a directory are listed. */
+const listedAtMost = 200;
 
-interface Transcript extends Conversation {
-  readonly path: string;
-  readonly bytes: number;
-  readonly firstPrompt?: string;
+/** What Claude's files tell of an agent's directory. */
+export interface Look extends TranscriptSearch {
+  /** The folder in which Claude keeps new conversations of the directory; undefined: the environment does not tell. */
+  readonly folder?: string;
+  /** The processes that work on conversations now, by session. */
+  readonly users: ReadonlyMap<string, number>;
+  /** Of the agent's own process; absent: none runs, or it does not tell. */
+  readonly ownSession?: string;
 }
 
 /**
- * The conversations that an agent could go on with: its own, and all that began in its directory. `environment` is that of
- * this process, for finding Claude's files where no hook has told a path yet. Files that cannot be read are left out.
+ * Looks through Claude's files, for all conversations of the agent's directory and its own ones, or for `only` that one.
+ * `environment` is that of this process, for finding them. Never rejects.
  */
+export async function lookThrough(
+  fleet: FleetState,
+  agent: Agent,
+  environment: Environment,
+  only?: string,
+): Promise<Look> {
+  const { configuration } = agent;
+  const own = recordsOf(agent);
+  const variables = agentEnvironment(environment, fleet.settings, configuration);
+  const claude = claudeDirectory(variables);
+  const folder =
+    claude === undefined ? undefined : join(claude, 'projects', projectFolderName(configuration.directory));
+  const recorded = own.flatMap(({ transcriptPath }) => transcriptPath ?? []);
+  // A conversation's own folder is the surest; the other follows from where Claude would be started.
+  const folders = [...new Set([...recorded.map((path) => dirname(path)), ...(folder === undefined ? [] : [folder])])];
+  const places =
+    only === undefined
+      ? { folders, paths: recorded }
+      : { folders: [], paths: folders.map((one) => join(one, `${only}.jsonl`)) };
+  const live = liveSessionDirectory(variables);
+  const [search, claims] = await Promise.all([
+    searchTranscripts(configuration.directory, places),
+    live === undefined ? Promise.resolve([]) : liveClaims(live),
+  ]);
+  const process = runningLaunch(agent)?.process.pid;
+  const isOwn = await Promise.all(claims.map(({ pid }) => process !== undefined && isWithin(pid, process)));
+  const ownSession = claims.find((_claim, index) => isOwn[index])?.sessionId;
+  return {
+    ...search,
+    ...(folder !== undefined && { folder }),
+    users: new Map(claims.map(({ sessionId, pid }) => [sessionId, pid])),
+    ...(ownSession !== undefined && { ownSession }),
+  };
+}
+
+/** The conversations that an agent could go on with: its own, and the latest that began in its directory. */
 export async function conversationsFor(
   fleet: FleetState,
   agent: Agent,
   environment: Environment,
 ): Promise<ConversationRow[]> {
-  const own = [...agent.lineage, ...(agent.session === undefined ? [] : [agent.session])];
-  const listed = await Promise.all(foldersOf(fleet, agent, own, environment).map(listFolder));
-  const recorded = own.flatMap(({ transcriptPath }) => transcriptPath ?? []);
-  const latest = [...new Set([...listed.flat(), ...recorded])];
-  const files = (await Promise.all(latest.map(lookAt))).flatMap((file) => file ?? []);
-  files.sort((a, b) => b.modifiedAt - a.modifiedAt);
-  const read = await Promise.all(files.slice(0, filesAtMost).map(readHead));
-  const transcripts = new Map(read.flatMap((one) => (one === undefined ? [] : [[one.sessionId, one] as const])));
+  const { found, users } = await lookThrough(fleet, agent, environment);
+  const transcripts = new Map(found.map((one) => [one.sessionId, one]));
   const rows = new Map<string, ConversationRow>();
-  for (const transcript of conversationsOf(agent.configuration.directory, [...transcripts.values()])) {
-    rows.set(transcript.sessionId, { ...rowOf(transcript), relation: 'other' });
+  for (const transcript of found.slice(0, listedAtMost)) {
+    const objection = objectionTo(fleet, agent, transcript, users);
+    const more = objection === undefined ? {} : { objection };
+    rows.set(transcript.sessionId, { ...rowOf(transcript), relation: 'other', ...more });
   }
-  for (const session of own) {
+  for (const session of recordsOf(agent)) {
     const transcript = transcripts.get(session.id);
+    const objection = transcript === undefined ? undefined : objectionTo(fleet, agent, transcript, users);
     rows.set(session.id, {
       sessionId: session.id,
       at: session.since,
       ...(transcript !== undefined && rowOf(transcript)),
       relation: session.id === agent.session?.id ? 'current' : 'former',
       cause: session.cause,
+      ...(objection !== undefined && { objection }),
     });
   }
   const isCurrent = ({ relation }: ConversationRow): number => (relation === 'current' ? 1 : 0);
   return [...rows.values()].sort((a, b) => isCurrent(b) - isCurrent(a) || b.at - a.at);
 }
 
-/** A conversation's own folder is the surest; the other follows from where Claude would be started. */
-function foldersOf(
-  { settings }: FleetState,
-  { configuration }: Agent,
-  own: readonly SessionRecord[],
-  environment: Environment,
-): readonly string[] {
-  const claude = claudeDirectory(agentEnvironment(environment, settings, configuration));
-  const expected = claude === undefined ? [] : [join(claude, 'projects', projectFolderName(configuration.directory))];
-  return [...new Set([...own.flatMap(({ transcriptPath }) => dirname(transcriptPath ?? '')), ...expected])].filter(
-    (folder) => folder !== '.',
-  );
+function recordsOf({ lineage, session }: Agent): readonly SessionRecord[] {
+  return [...lineage, ...(session === undefined ? [] : [session])];
 }
 
-/** Transcripts are named by their session; what else lies there is no conversation. */
-async function listFolder(folder: string): Promise<readonly string[]> {
-  const names = await readdir(folder).catch(() => []);
-  return names.filter((name) => isSessionId(basename(name, '.jsonl'))).map((name) => join(folder, name));
-}
-
-interface TranscriptFile {
-  readonly path: string;
-  readonly bytes: number;
-  readonly modifiedAt: number;
-}
-
-async function lookAt(path: string): Promise<TranscriptFile | undefined> {
-  try {
-    const status = await stat(path);
-    return status.isFile() ? { path, bytes: status.size, modifiedAt: Math.round(status.mtimeMs) } : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-async function readHead(file: TranscriptFile): Promise<Transcript | undefined> {
-  let transcript: Transcript | undefined;
-  for (const bytes of headBytes) {
-    const text = await readPart(file.path, 0, bytes).catch(() => undefined);
-    if (text === undefined) return undefined;
-    const { facts } = readTranscript(text);
-    const said = facts
-      .find(({ kind }) => kind === 'prompt')
-      ?.text?.replace(/\s+/g, ' ')
-      .trim();
-    transcript = {
-      ...file,
-      sessionId: basename(file.path, '.jsonl'),
-      directories: facts.flatMap(({ directory }) => directory ?? []),
-      ...(said !== undefined && { firstPrompt: said.slice(0, promptCharacters) }),
-    };
-    if (said !== undefined || file.bytes <= bytes) break;
-  }
-  return transcript;
-}
-
-function rowOf({ sessionId, modifiedAt, path, bytes, firstPrompt }: Transcript): Omit<ConversationRow, 'relation'> {
+function rowOf({
+  sessionId,
+  modifiedAt,
+  path,
+  bytes,
+  firstPrompt,
+}: FoundTranscript): Omit<ConversationRow, 'relation'> {
   return {
     sessionId,
     at: modifiedAt,

@@ -15,6 +15,8 @@ const conversationSchema = z.object({
   transcript: optional(z.object({ path: z.string(), bytes: z.number() })),
   /** How its first prompt begins, on one line. */
   firstPrompt: optional(z.string()),
+  /** Why it would not be taken by itself for a conversation that was lost from the record, in a few words. */
+  objection: optional(z.string()),
 });
 
 /** The answer to `GET /agents/<name>/conversations`: the current one first, then the latest first. */

@@ -7,6 +7,7 @@ import type { Log } from '../../src/base/log.ts';
 import { emptyFleet, type FleetState } from '../../src/core/fleet/state.ts';
 import { AdminApi } from '../../src/gateway/adminApi.ts';
 import { Commands } from '../../src/gateway/commands.ts';
+import { ConversationFinder } from '../../src/gateway/conversationFinder.ts';
 import { EventStreams } from '../../src/gateway/eventStreams.ts';
 import { FleetService } from '../../src/gateway/fleetService.ts';
 import { HandsTasks } from '../../src/gateway/handsTasks.ts';
@@ -92,11 +93,12 @@ export class GatewayParts {
       }),
     );
     let ids = 0;
-    const restarts = new Restarts({ fleet, clock, looks: new ScreenLooks({ fleet, clock }), files });
+    const finder = new ConversationFinder({ fleet, clock, environment: {} });
+    const restarts = new Restarts({ fleet, clock, looks: new ScreenLooks({ fleet, clock }), files, finder });
     const commands = new Commands({
       ...{ fleet, clock, servers: ['bowline-self'], newId: () => `id${++ids}` },
       prompts: new PromptCommands({ fleet, clock, keys, prompts }),
-      restarts,
+      ...{ restarts, finder },
     });
     const limits = {
       ...(options.pingEveryMs !== undefined && { pingEveryMs: options.pingEveryMs }),

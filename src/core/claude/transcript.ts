@@ -43,6 +43,39 @@ export function readTranscript(text: string): TranscriptReading {
   return { facts, skipped };
 }
 
+/** What the beginning of a transcript tells. */
+export interface TranscriptHead {
+  /** Where the conversation began: the first `cwd`; a later one is a `cd` of the agent. Absent: no line tells one. */
+  readonly directory?: string;
+  /** How the first prompt begins, on one line. Absent: none was found, or the directory is another one. */
+  readonly firstPrompt?: string;
+}
+
+const promptCharacters = 120;
+
+/**
+ * Reads the beginning of a transcript as far as it is needed: to the first prompt, or to the first sign that the
+ * conversation began in another directory than `realDirectory`, where one is given.
+ */
+export function readTranscriptHead(text: string, realDirectory?: string): TranscriptHead {
+  let head: TranscriptHead = {};
+  let line = 0;
+  for (let start = 0, end = text.indexOf('\n'); end !== -1; start = end + 1, end = text.indexOf('\n', start)) {
+    line += 1;
+    const fact = readTranscriptLine(text.slice(start, end), line);
+    if (fact === undefined) continue;
+    if (head.directory === undefined && fact.directory !== undefined) head = { ...head, directory: fact.directory };
+    const isElsewhere = realDirectory !== undefined && (head.directory ?? realDirectory) !== realDirectory;
+    if (isElsewhere) return head;
+    if (head.firstPrompt === undefined && fact.kind === 'prompt') {
+      const said = (fact.text ?? '').slice(0, 4 * promptCharacters).replace(/\s+/g, ' ');
+      head = { ...head, firstPrompt: said.trim().slice(0, promptCharacters) };
+    }
+    if (head.directory !== undefined && head.firstPrompt !== undefined) return head;
+  }
+  return head;
+}
+
 function readTranscriptLine(text: string, line: number): TranscriptFact | undefined {
   const fields = recordOf(parsed(text));
   if (fields === undefined) return undefined;
@@ -91,26 +124,6 @@ function textsOf(content: unknown): readonly string[] {
     const fields = recordOf(part);
     return fields?.['type'] === 'text' ? (textOf(fields['text']) ?? []) : [];
   });
-}
-
-/** What makes a transcript a candidate for being resumed. */
-export interface Conversation {
-  /** The name of its file: the lines of a fork may name the parent. */
-  readonly sessionId: string;
-  /** The `cwd` of its lines. A line without one says nothing. */
-  readonly directories: readonly string[];
-  /** Milliseconds since the epoch. */
-  readonly modifiedAt: number;
-}
-
-/**
- * The conversations that were started in this directory (its real path), latest first. The name of the project folder
- * proves nothing: different directories share one. The first `cwd` decides; a later one is a `cd` of the agent.
- */
-export function conversationsOf<C extends Conversation>(realDirectory: string, conversations: readonly C[]): C[] {
-  return conversations
-    .filter(({ directories }) => directories[0] === realDirectory)
-    .sort((a, b) => b.modifiedAt - a.modifiedAt);
 }
 
 const longestFolderName = 200;

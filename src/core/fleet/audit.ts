@@ -91,6 +91,8 @@ function deedOf(
       return { what: 'resume failed', detail: event.detail, by: 'gateway' };
     case 'conversation released':
       return { what: 'goes on in its poisoned conversation', by: event.by };
+    case 'conversation found':
+      return { what: 'conversation found among the transcripts', detail: event.sessionId, by: 'gateway' };
     case 'interrupt requested':
       return { what: 'interrupt asked for', by: event.request.by };
     case 'interrupt ended':

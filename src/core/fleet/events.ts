@@ -130,6 +130,13 @@ type FleetFact =
       readonly errors?: readonly TurnError[];
       readonly promptId?: string;
     }
+  /** The record named no conversation, or not that it took a prompt, and this is the only one that can be it. */
+  | {
+      readonly kind: 'conversation found';
+      readonly name: string;
+      readonly sessionId: string;
+      readonly transcriptPath: string;
+    }
   // The ledger of the MCP endpoints
   | (Endpoint & { readonly kind: 'mcp initialized'; readonly session: string; readonly client: ClientInfo })
   | (Endpoint & { readonly kind: 'mcp tools listed'; readonly session: string })

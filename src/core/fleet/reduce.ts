@@ -77,6 +77,7 @@ function fold(state: FleetState, event: FleetEvent): FleetState {
       return updateAgent(received, name, (agent) => reduceLife(agent, event));
     }
     case 'conversation released':
+    case 'conversation found':
     case 'transcript seen':
     case 'conversation shared':
     case 'program changed': {

@@ -2,12 +2,16 @@ import { type Reduction, without } from './agentUpdate.ts';
 import type { FleetEvent } from './events.ts';
 import { afterReading, cleared } from './poison.ts';
 import { promptFound } from './reducePrompts.ts';
-import type { Agent, SessionRecord } from './agent.ts';
+import { type Agent, currentLaunch, type SessionRecord } from './agent.ts';
+import { searchFor } from './findConversation.ts';
 import type { RunningLaunch } from './life.ts';
 
 type AlarmEvent = Extract<
   FleetEvent,
-  { kind: 'conversation released' | 'transcript seen' | 'conversation shared' | 'program changed' }
+  {
+    kind:
+      'conversation released' | 'conversation found' | 'transcript seen' | 'conversation shared' | 'program changed';
+  }
 >;
 
 /** Folds what endangers a conversation, and what a person decided about it. */
@@ -21,6 +25,8 @@ export function reduceAlarms(agent: Agent, event: AlarmEvent): Reduction {
         timeline: [{ at: event.at, text: `goes on in its poisoned conversation, as ${event.by} chose` }],
       };
     }
+    case 'conversation found':
+      return found(agent, event);
     case 'transcript seen': {
       const { session } = agent;
       if (session?.id !== event.sessionId) return { agent };
@@ -41,6 +47,21 @@ export function reduceAlarms(agent: Agent, event: AlarmEvent): Reduction {
         return running.program === event.what ? running : { ...running, program: event.what };
       });
   }
+}
+
+/** It was lost from the record; what is on record by now is newer. */
+function found(agent: Agent, event: Extract<AlarmEvent, { kind: 'conversation found' }>): Reduction {
+  const { at, sessionId: id, transcriptPath } = event;
+  const search = searchFor(agent);
+  if (search.kind === 'nothing' || (search.kind === 'one' && search.sessionId !== id)) return { agent };
+  const launchId = currentLaunch(agent)?.id ?? agent.launches.at(-1)?.launch.id ?? '';
+  const known: SessionRecord = agent.session ?? {
+    ...{ id, launchId, cause: 'found', since: at, reportedAt: at, prompted: true, turnsCompleted: 0 },
+  };
+  return {
+    agent: { ...agent, session: { ...without(known, 'unsaved'), transcriptPath, prompted: true } },
+    timeline: [{ at, text: `session ${id.slice(0, 8)} (found among the transcripts)` }],
+  };
 }
 
 function afterLooking(

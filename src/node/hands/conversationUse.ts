@@ -46,9 +46,7 @@ export async function refuseInUse(
  * both versions leave it).
  */
 async function otherUserOf(directory: string, sessionId: string, own: number | undefined): Promise<number | undefined> {
-  const names = await readdir(directory).catch(() => []);
-  const pids = names.flatMap((name) => /^(\d+)\.json$/.exec(name)?.[1] ?? []).map(Number);
-  for (const pid of pids) if (await worksOn(directory, pid, sessionId, own)) return pid;
+  for (const pid of await claimants(directory)) if (await worksOn(directory, pid, sessionId, own)) return pid;
   return undefined;
 }
 
@@ -60,20 +58,37 @@ export async function worksOn(
   own: number | undefined,
 ): Promise<boolean> {
   const claim = await readClaim(directory, pid);
-  if (claim?.pid !== pid || claim.sessionId !== sessionId) return false;
+  if (claim?.sessionId !== sessionId || !(await isOfLivingProcess(claim))) return false;
+  return own === undefined || !(await isWithin(pid, own));
+}
+
+/** What the processes that live now work on. `directory` holds Claude's live-session files. */
+export async function liveClaims(directory: string): Promise<readonly SessionClaim[]> {
+  const claims = await Promise.all((await claimants(directory)).map((pid) => readClaim(directory, pid)));
+  const living = await Promise.all(
+    claims.map(async (claim) => claim !== undefined && (await isOfLivingProcess(claim))),
+  );
+  return claims.flatMap((claim, index) => (claim !== undefined && living[index] === true ? [claim] : []));
+}
+
+async function claimants(directory: string): Promise<readonly number[]> {
+  const names = await readdir(directory).catch(() => []);
+  return names.flatMap((name) => /^(\d+)\.json$/.exec(name)?.[1] ?? []).map(Number);
+}
+
+/** The same pid may be of another process by now; where the start cannot be compared it is not. */
+async function isOfLivingProcess({ pid, processStart }: SessionClaim): Promise<boolean> {
   const identity = await processIdentity(pid);
   if (identity === undefined) return false;
-  const { processStart } = claim;
-  // The same pid may be of another process by now; where the start cannot be compared it is not.
   const isComparable = processStart !== undefined && identity.startTime.startsWith('proc:');
-  if (isComparable && !identity.startTime.endsWith(`:${processStart}`)) return false;
-  return own === undefined || !(await isWithin(pid, own));
+  return !isComparable || identity.startTime.endsWith(`:${processStart}`);
 }
 
 async function readClaim(directory: string, pid: number): Promise<SessionClaim | undefined> {
   try {
     const value: unknown = JSON.parse(await readFile(join(directory, `${pid}.json`), 'utf8'));
-    return readSessionClaim(value);
+    const claim = readSessionClaim(value);
+    return claim?.pid === pid ? claim : undefined;
   } catch {
     return undefined;
   }

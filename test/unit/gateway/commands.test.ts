@@ -7,6 +7,7 @@ import type { FleetEvent } from '../../../src/core/fleet/events.ts';
 import { reduce, reduceAll } from '../../../src/core/fleet/reduce.ts';
 import type { FleetState } from '../../../src/core/fleet/state.ts';
 import { Commands } from '../../../src/gateway/commands.ts';
+import { ConversationFinder } from '../../../src/gateway/conversationFinder.ts';
 import type { FleetPort } from '../../../src/gateway/ports.ts';
 import { PromptCommands } from '../../../src/gateway/promptCommands.ts';
 import { Restarts } from '../../../src/gateway/restarts.ts';
@@ -46,12 +47,18 @@ function promptsOf(fleet: FleetPort): PromptCommands {
   });
 }
 
+/** It knows no home directory, and so finds nothing. */
+function finderOf(fleet: FleetPort): ConversationFinder {
+  return new ConversationFinder({ fleet, clock: () => now, environment: {} });
+}
+
 /** Nobody looks; what was seen stands in the events. */
 function restartsOf(fleet: FleetPort): Restarts {
   return new Restarts({
     fleet,
     clock: () => now,
     looks: { lookAt: () => Promise.resolve() },
+    finder: finderOf(fleet),
     files: {
       task: () => {
         throw new Error('nothing is planned here');
@@ -160,6 +167,7 @@ describe('commands', () => {
       servers: [self],
       newId: () => 'unique',
       prompts: promptsOf(fleet),
+      finder: finderOf(fleet),
       restarts: restartsOf(fleet),
     });
     try {
@@ -263,6 +271,7 @@ describe('commands', () => {
       servers: [self],
       newId: () => 'unique',
       prompts: promptsOf(fleet),
+      finder: finderOf(fleet),
       restarts: restartsOf(fleet),
     });
     const command: Command = { kind: 'create', name, directory };
@@ -381,6 +390,7 @@ describe('commands', () => {
           servers: [self],
           newId,
           prompts,
+          finder: finderOf(fleet),
           restarts: restartsOf(fleet),
         });
         const error = await commands.execute(restart('fresh', guard), 'window 1').catch((reason: unknown) => reason);
@@ -404,7 +414,15 @@ describe('commands', () => {
     fleet.state = { ...fleet.state, settings: { ...fleet.state.settings, guardError: 'allow' } };
     const { prompts, newId } = { prompts: promptsOf(fleet), newId: () => 'unique' };
     const restarts = restartsOf(fleet);
-    const commands = new Commands({ fleet, clock: () => now, servers: [self], newId, prompts, restarts });
+    const commands = new Commands({
+      fleet,
+      clock: () => now,
+      servers: [self],
+      newId,
+      prompts,
+      restarts,
+      finder: finderOf(fleet),
+    });
     await commands.execute(restart('fresh'), 'window 1');
     assert.deepStrictEqual(
       [fleet.kinds, fleet.state.notices[0]?.sentence],
@@ -420,6 +438,7 @@ describe('commands', () => {
     const again = new Commands({
       ...{ fleet, clock: () => now, servers: [self], newId: () => 'other' },
       prompts: promptsOf(fleet),
+      finder: finderOf(fleet),
       restarts: restartsOf(fleet),
     });
     await again.execute(interrupt, 'window 2');
@@ -438,6 +457,7 @@ describe('commands', () => {
     const second = new Commands({
       ...{ fleet: first.fleet, clock: () => now, servers: [self], newId: () => 'other' },
       prompts: promptsOf(first.fleet),
+      finder: finderOf(first.fleet),
       restarts: restartsOf(first.fleet),
     });
     await second.execute(prompt('p1', 'another text'), 'window 2');
@@ -483,6 +503,7 @@ describe('commands', () => {
     const again = new Commands({
       ...{ fleet: first.fleet, clock: () => now, servers: [self], newId: () => 'other' },
       prompts: promptsOf(first.fleet),
+      finder: finderOf(first.fleet),
       restarts: restartsOf(first.fleet),
     });
     await assert.rejects(again.execute(save('p8'), 'window 2'), /is being asked to save already/);
@@ -601,6 +622,7 @@ describe('commands', () => {
       servers: [self],
       newId: () => 'other',
       prompts: promptsOf(first.fleet),
+      finder: finderOf(first.fleet),
       restarts: restartsOf(first.fleet),
     });
     await commands.execute({ kind: 'reconnect', name, server: self }, 'window 2');

@@ -8,6 +8,7 @@ import type { FleetEvent } from '../../../src/core/fleet/events.ts';
 import { reduce } from '../../../src/core/fleet/reduce.ts';
 import type { FleetState } from '../../../src/core/fleet/state.ts';
 import type { NumberedEvent } from '../../../src/gateway/fleetService.ts';
+import { ConversationFinder } from '../../../src/gateway/conversationFinder.ts';
 import { LaunchFiles } from '../../../src/gateway/launchFiles.ts';
 import { Restarts } from '../../../src/gateway/restarts.ts';
 import { ScreenLooks } from '../../../src/gateway/screenLooks.ts';
@@ -61,7 +62,17 @@ describe('restarts', () => {
     const files = new LaunchFiles({ fleet, paths: statePaths(root), keys, port: 4711 });
     const clock = (): number => story.now;
     const looks = new ScreenLooks({ fleet, clock, ...(after !== undefined && { after }) });
-    return { fleet, files, restarts: new Restarts({ fleet, clock, looks, files }) };
+    return {
+      fleet,
+      files,
+      restarts: new Restarts({
+        fleet,
+        clock,
+        looks,
+        files,
+        finder: new ConversationFinder({ fleet, clock, environment: {} }),
+      }),
+    };
   }
   const worked = (): FleetStory =>
     FleetStory.bound()

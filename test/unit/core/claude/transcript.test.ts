@@ -1,5 +1,5 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import { conversationsOf, projectFolderName, readTranscript } from '../../../../src/core/claude/transcript.ts';
+import { projectFolderName, readTranscript, readTranscriptHead } from '../../../../src/core/claude/transcript.ts';
 import { fixture, versions } from './fixtures.ts';
 
 const user = (content: unknown, more: object = {}): string =>
@@ -108,17 +108,33 @@ describe('conversations of a directory', () => {
     );
   });
 
-  it('are those that began there, latest first (case 15)', () => {
-    const conversations = [
-      { sessionId: 'old', directories: ['/p/a_b'], modifiedAt: 1 },
-      { sessionId: 'new', directories: ['/p/a_b', '/p/a_b/src'], modifiedAt: 3 },
-      { sessionId: 'other directory', directories: ['/p/a-b'], modifiedAt: 4 },
-      { sessionId: 'came by later', directories: ['/p/a.b', '/p/a_b'], modifiedAt: 5 },
-      { sessionId: 'says nothing', directories: [], modifiedAt: 6 },
+  it('are known by where they began and what was said first, and read no further than that', () => {
+    const mode = '{"type":"mode"}';
+    const here = user('hello\n  there', { cwd: '/p/a_b' });
+    const elsewhere = user('other', { cwd: '/p/a-b' });
+    const command = user('<command-name>/mcp</command-name>', { cwd: '/p/a_b' });
+    const heads = [
+      [mode],
+      [mode, here, elsewhere],
+      [elsewhere, here],
+      [command, '{torn', here],
+      [here.slice(0, 30)],
+      [],
     ];
     deepStrictEqual(
-      conversationsOf('/p/a_b', conversations).map(({ sessionId }) => sessionId),
-      ['new', 'old'],
+      heads.map((lines) => readTranscriptHead(lines.map((line) => `${line}\n`).join(''), '/p/a_b')),
+      [
+        {},
+        { directory: '/p/a_b', firstPrompt: 'hello there' },
+        { directory: '/p/a-b' },
+        { directory: '/p/a_b', firstPrompt: 'hello there' },
+        {},
+        {},
+      ],
+    );
+    deepStrictEqual(
+      [readTranscriptHead(here, '/p/a_b'), readTranscriptHead(`${elsewhere}\n`)],
+      [{}, { directory: '/p/a-b', firstPrompt: 'other' }],
     );
   });
 });
