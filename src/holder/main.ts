@@ -37,10 +37,9 @@ import {
   startTimeOf,
 } from './system.ts';
 
-const siblingMs = 4500;
+/** Longer than between two heartbeats: a record that was lost is there again before another holder gives up on it. */
+const siblingMs = 5500;
 const orphanMs = 1000;
-/** Shorter than {@link siblingMs}: a record that was lost is there again before another holder gives up on it. */
-const tickMs = 2000;
 const lateMs = 2000;
 const healthyMs = 5000;
 const longestDelayMs = 5000;
@@ -75,7 +74,10 @@ class Holder {
   private portTaken: number | undefined;
   private child: ChildProcess | undefined;
   private lastExit: string | undefined;
-  private lastHeartbeat = 0;
+  /** Looks in a row before which nothing was heard of the gateway. */
+  private silentLooks = 0;
+  private lastLook = 0;
+  private looks: NodeJS.Timeout | undefined;
   private failures = 0;
   private stopping = false;
   private node = process.execPath;
@@ -136,7 +138,7 @@ class Holder {
       BOWLINE_PORT_TAKEN: portTaken?.toString(),
       BOWLINE_TAKEOVER_FAILED: takeoverFailed,
     });
-    this.lastHeartbeat = performance.now();
+    this.countAnew();
     this.tryToWriteRecord();
   }
 
@@ -174,7 +176,8 @@ class Holder {
   }
 
   private heard(message: unknown): void {
-    this.lastHeartbeat = performance.now();
+    this.countAnew();
+    this.keepRecord();
     this.portTaken = undefined;
     this.takeoverFailed = undefined;
     const { trial } = this;
@@ -239,7 +242,7 @@ class Holder {
     this.gateway = program;
     this.node = node;
     this.child = child;
-    this.lastHeartbeat = performance.now();
+    this.countAnew();
     this.tell(child, { kind: 'go' });
     this.tryToWriteRecord();
   }
@@ -307,30 +310,41 @@ class Holder {
       }, delay);
   }
 
-  /** Ends a gateway that hangs. When a tick comes late (host asleep, holder stopped), silence proves nothing. */
+  /**
+   * Looks twice in a heartbeat limit, and not at all while heartbeats come: the second look in silence ends a gateway that
+   * hangs. When a look comes late (host asleep, holder stopped), silence proves nothing.
+   */
   private watch(): void {
-    let lastTick = performance.now();
-    const everyMs = Math.min(tickMs, this.heartbeatLimitMs / 4);
-    const tick = (): void => {
-      const now = performance.now();
-      if (now - lastTick > everyMs + lateMs) this.lastHeartbeat = now;
-      lastTick = now;
-      if (this.stopping) return;
-      if (!this.isRecordInPlace()) {
-        if (!fs.existsSync(this.directory)) {
-          void this.stop();
-          return;
-        }
-        this.leaveIfAnotherHolds();
-        this.tryToWriteRecord();
-      }
-      if (!this.child || now - this.lastHeartbeat <= this.heartbeatLimitMs) return;
-      say(`no heartbeat for ${Math.round(now - this.lastHeartbeat)} ms; ending the gateway`);
-      this.lastHeartbeat = now;
+    const everyMs = this.heartbeatLimitMs / 2;
+    this.lastLook = performance.now();
+    this.looks = setInterval(() => {
+      const sinceLast = performance.now() - this.lastLook;
+      this.lastLook += sinceLast;
+      this.silentLooks = sinceLast > everyMs + lateMs ? 0 : this.silentLooks + 1;
+      this.keepRecord();
+      if (this.stopping || !this.child || this.silentLooks < 2) return;
+      say(`no heartbeat for ${this.heartbeatLimitMs} ms; ending the gateway`);
+      this.silentLooks = 0;
       if (this.trial) this.trial.reason = 'it gave no sign of life';
       this.child.kill('SIGKILL');
-    };
-    setInterval(tick, everyMs);
+    }, everyMs);
+  }
+
+  /** The gateway has just begun, or was heard. */
+  private countAnew(): void {
+    this.silentLooks = 0;
+    this.lastLook = performance.now();
+    this.looks?.refresh();
+  }
+
+  private keepRecord(): void {
+    if (this.stopping || this.isRecordInPlace()) return;
+    if (!fs.existsSync(this.directory)) {
+      void this.stop();
+      return;
+    }
+    this.leaveIfAnotherHolds();
+    this.tryToWriteRecord();
   }
 
   private async stop(): Promise<void> {
