@@ -2,16 +2,15 @@ import { causeText } from '../../src/core/binding/causes.ts';
 import { bindingHealth, type Health } from '../../src/core/binding/health.ts';
 import type { Effect } from '../../src/core/fleet/effects.ts';
 import type { FleetEvent, ProcessExit } from '../../src/core/fleet/events.ts';
-import { lifeOf } from '../../src/core/fleet/lifeOf.ts';
 import { plan as planFleet, type Plan } from '../../src/core/fleet/plan.ts';
 import { reduce as reduceFleet } from '../../src/core/fleet/reduce.ts';
 import { type Agent, enabledServers, knownLaunchIds, liveLaunchIds } from '../../src/core/fleet/agent.ts';
 import { agentOf, emptyFleet, type FleetState } from '../../src/core/fleet/state.ts';
-import type { Incident } from '../../src/core/healing/incident.ts';
 import type { Launch } from '../../src/core/fleet/life.ts';
 import { saveTool } from '../../src/core/guard/saveTool.ts';
 import { judgeRestart } from '../../src/core/guard/verdict.ts';
 import { healingTimes } from '../../src/core/healing/ladder.ts';
+import { ruleOfBlackouts, ruleOfDecisions, ruleOfEffects, ruleOfLaunches } from './fleetWorldRules.ts';
 
 /** `Omit` that keeps the variants of a union apart. */
 export type Fact = FleetEvent extends infer Variant
@@ -22,8 +21,8 @@ export type Fact = FleetEvent extends infer Variant
 
 /** What a simulated process does by itself. */
 export interface Temper {
-  /** Whether it tells its SessionStart. */
-  readonly speech: 'tells' | 'silent';
+  /** Whether it tells its SessionStart; `forgetful`: it does, but ends at once where it is to resume a conversation. */
+  readonly speech: 'tells' | 'silent' | 'forgetful';
   /** `shy`: connects only when told to reconnect. */
   readonly ears: 'connects' | 'shy' | 'deaf';
 }
@@ -50,11 +49,12 @@ export const theBrain: Brain = { reduce: reduceFleet, plan: planFleet };
 
 const roundsAtMost = 50;
 const hour = 3600_000;
+const startedAt = 1_000_000;
 
 /** A fleet, its processes and its clock. Every fact that goes in and every plan that comes out is checked against the rules. */
 export class FleetWorld {
   state: FleetState = emptyFleet;
-  now = 1_000_000;
+  now = startedAt;
   processes: SimulatedProcess[] = [];
   tasks: readonly Effect[] = [];
   wakeAt: number | undefined;
@@ -65,7 +65,9 @@ export class FleetWorld {
   private seen = new Set<string>();
   private readonly askedFresh = new Set<string>();
   private readonly givenUp = new Set<string>();
-  private readonly healed: { readonly name: string; readonly at: number }[] = [];
+  /** When a person last asked for healing: what was tried before does not count. */
+  private readonly askedHealing = new Map<string, number>();
+  private healed: readonly { readonly name: string; readonly at: number; readonly launchId: string }[] = [];
 
   constructor(private readonly brain: Brain) {
     this.tell({ kind: 'epoch started', epoch: { id: 'epoch-1', startedAt: this.now, port: 'kept open' } });
@@ -112,11 +114,21 @@ export class FleetWorld {
     this.settle();
   }
 
+  /** What is later than now was never. */
+  setClockBack(milliseconds: number): void {
+    this.now = Math.max(startedAt, this.now - milliseconds);
+    this.healed = this.healed.map((one) => ({ ...one, at: Math.min(one.at, this.now - 1) }));
+    this.note(`the clock is set back to ${this.now - startedAt}`);
+  }
+
   settle(): void {
     for (let round = 0; round < roundsAtMost; round += 1) {
       const before = this.state;
       const plan = this.brain.plan(before, this.now);
-      for (const decision of plan.decisions) this.fold(decision, 'decides: ');
+      for (const decision of plan.decisions) {
+        this.holds(ruleOfDecisions(before, decision, this.now));
+        this.fold(decision, 'decides: ');
+      }
       if (this.state === before) {
         if (plan.decisions.length > 0) this.broken(`a decision changed nothing: ${plan.decisions[0]?.kind ?? ''}`);
         this.take(plan);
@@ -124,6 +136,11 @@ export class FleetWorld {
       }
     }
     this.broken('the plan does not settle');
+  }
+
+  /** A rule that is broken in words; undefined: none is. */
+  private holds(rule: string | undefined): void {
+    if (rule !== undefined) this.broken(rule);
   }
 
   broken(rule: string): never {
@@ -136,6 +153,11 @@ export class FleetWorld {
     this.log.push(text);
   }
 
+  private isLive(name: string, launchId: string): boolean {
+    const agent = this.agent(name);
+    return agent !== undefined && liveLaunchIds(agent).includes(launchId);
+  }
+
   /** The rule that a launch, a resume by healing above all, must obey to be asked for. */
   private requested(before: FleetState, name: string, launch: Launch): void {
     const agent = before.agents[name];
@@ -145,6 +167,9 @@ export class FleetWorld {
     const { session } = agent;
     if (launch.mode === 'resume') {
       if (launch.expectedSessionId === undefined) this.broken('a resume without a conversation');
+      if (launch.expectedSessionId === session?.id && session.quarantine !== undefined) {
+        this.broken(`${name} was resumed in a conversation in which each turn fails`);
+      }
     } else if (session?.prompted === true && !this.mayBeFresh(before, agent, launch)) {
       this.broken(`${name} was started fresh without permission`);
     }
@@ -156,13 +181,14 @@ export class FleetWorld {
     if (agent.life.kind === 'running' && !causes.some((cause) => causeText(cause).mend === 'reconnect')) {
       this.broken(`${name} was restarted by healing though nothing that a restart mends is unbound`);
     }
-    const own = this.healed.filter((one) => one.name === name && this.now - one.at < hour);
+    const asked = this.askedHealing.get(name) ?? 0;
+    const own = this.healed.filter((one) => one.name === name && this.now - one.at < hour && one.at >= asked);
     if (own.length >= healingTimes.restartsPerHour) this.broken(`${name} was restarted by healing again and again`);
     const latest = this.healed.findLast((one) => before.agents[one.name] !== undefined);
     if (latest !== undefined && this.now < latest.at + healingTimes.restartEvery) {
       this.broken('two restarts by healing come too close');
     }
-    this.healed.push({ name, at: this.now });
+    this.healed = [...this.healed, { name, at: this.now, launchId: launch.id }];
   }
 
   private mayBeFresh(before: FleetState, agent: Agent, launch: Launch): boolean {
@@ -172,46 +198,35 @@ export class FleetWorld {
       const { saveRestart } = agent;
       return saveRestart?.mode === 'fresh' && saveRestart.ended?.outcome === 'restarted';
     }
-    const policy = agent.configuration.healing ?? before.settings.healing;
+    const { life, configuration } = agent;
+    if (life.kind === 'blocked' && life.reason === 'resume failed') {
+      return (configuration.failedResume ?? before.settings.failedResume) === 'fresh';
+    }
+    const policy = configuration.healing ?? before.settings.healing;
     const self = bindingHealth(agent, 'bowline-self', before.epoch, this.now);
     const verdict = judgeRestart(agent, 'fresh', saveTool(self.state), this.now);
-    return policy === 'auto' && verdict.allowed && verdict.downgraded === 'no';
+    const isAsked = this.askedHealing.has(agent.name);
+    return (policy === 'auto' || isAsked) && verdict.allowed && verdict.downgraded === 'no';
   }
 
   private fold(event: FleetEvent, by: string): void {
     const before = this.state;
     this.log.push({ event, now: this.now, by });
     this.state = this.brain.reduce(before, event);
+    if (event.kind === 'launch failed' && event.code === 'guard-blocked') {
+      // Nothing was ended for it.
+      this.healed = this.healed.filter(({ launchId }) => launchId !== event.launchId);
+    }
+    if (event.kind === 'incident reopened') this.askedHealing.set(event.name, this.now);
     if (this.state.agents === before.agents) return;
-    if (event.kind === 'launch requested' && liveIds(this.agent(event.name)).includes(event.launch.id)) {
+    if (event.kind === 'launch requested' && this.isLive(event.name, event.launch.id)) {
       this.requested(before, event.name, event.launch);
     }
     for (const name of new Set([...Object.keys(before.agents), ...Object.keys(this.state.agents)])) {
       const [former, agent] = [before.agents[name], this.state.agents[name]];
-      if (former !== agent && former !== undefined) this.checkLaunches(former, agent);
-    }
-  }
-
-  /** Each launch is alive or has ended with one reason; none is forgotten, none lives again. */
-  private checkLaunches(former: Agent, agent: Agent | undefined): void {
-    if (agent === undefined) {
-      if (this.processes.some(({ name, alive }) => name === former.name && alive)) {
-        this.broken(`${former.name} was removed while its process lives`);
-      }
-      return;
-    }
-    if (former.life === agent.life && former.launches === agent.launches) return;
-    const ended = agent.launches.map(({ launch }) => launch.id);
-    const live = liveIds(agent);
-    if (new Set(ended).size < ended.length) this.broken(`a launch ended twice: ${ended.join()}`);
-    // The pane of an agent that ended is cleared before the agent is removed.
-    const isCleared = agent.life.kind === 'stopping' && agent.life.then === 'remove';
-    for (const id of live) if (ended.includes(id) && !isCleared) this.broken(`a launch is alive and has ended: ${id}`);
-    for (const id of liveIds(former)) {
-      if (!live.includes(id) && !ended.includes(id)) this.broken(`a launch ended without a reason: ${id}`);
-    }
-    for (const { launch } of former.launches.slice(-15)) {
-      if (!ended.includes(launch.id)) this.broken(`the end of a launch was forgotten: ${launch.id}`);
+      if (former === agent || former === undefined) continue;
+      if (agent === undefined) this.healed = this.healed.filter((one) => one.name !== name);
+      this.holds(ruleOfLaunches(former, agent, this.processes));
     }
   }
 
@@ -220,38 +235,14 @@ export class FleetWorld {
     this.wakeAt = plan.wakeAt;
     const ids = plan.effects.map(({ id }) => id);
     if (new Set(ids).size < ids.length) this.broken(`one effect twice: ${ids.join()}`);
+    for (const effect of plan.effects) this.holds(ruleOfEffects(this.state, effect));
     for (const agent of Object.values(this.state.agents)) {
       const lives = plan.effects.filter(
         ({ name, kind }) => name === agent.name && (kind === 'launch' || kind === 'end'),
       );
       if (lives.length > 1) this.broken(`${agent.name} is to be launched and ended at once`);
-      this.checkShown(agent, plan);
+      this.holds(ruleOfBlackouts(this.state, agent, this.healths(agent), this.now));
     }
-  }
-
-  /** Every blackout is being healed, waits for a person with a sentence, or is over; `ready` means proven. */
-  private checkShown(agent: Agent, plan: Plan): void {
-    const healths = this.healths(agent);
-    const shown = lifeOf(agent, healths);
-    const waitsForPerson = shown.life === 'blocked' || shown.life === 'dead';
-    if (waitsForPerson && shown.detail.trim() === '') this.broken(`${agent.name} is ${shown.life} without a sentence`);
-    const isUnbound = healths.some(({ state }) => state === 'unbound');
-    if (shown.life === 'ready' && agent.life.kind === 'running' && agent.life.running.verifiedAt === undefined) {
-      this.broken(`${agent.name} is shown as ready and was never verified`);
-    }
-    if (!isUnbound) return;
-    const isKnown = enabledServers(agent).every((server, index) => {
-      return healths[index]?.state !== 'unbound' || agent.incidents[server] !== undefined;
-    });
-    if (!isKnown) this.broken(`${agent.name} is unbound without an incident`);
-    if (waitsForPerson) return;
-    if (shown.life !== 'healing') this.broken(`${agent.name} is unbound and shown as ${shown.life}`);
-    const goesOn =
-      Object.values(agent.incidents).some(isUnderWay) ||
-      plan.wakeAt !== undefined ||
-      this.state.hands === undefined ||
-      shown.detail !== '';
-    if (!goesOn) this.broken(`${agent.name} is unbound, and nothing is done about it`);
   }
 
   // The hands, as they work on tmux
@@ -272,15 +263,22 @@ export class FleetWorld {
       name,
       launchId: launch.id,
       temper,
-      alive: true,
-      exit: { how: 'exited', status: 1, reading: 'other', detail: 'ended with status 1' },
+      alive: temper.speech !== 'forgetful' || launch.mode === 'fresh',
+      exit: { how: 'exited', status: 1, reading: 'conversation not found', detail: 'No conversation found' },
       session: launch.expectedSessionId ?? `session-of-${launch.id}`,
       told: false,
       connected: false,
     });
-    const alive = this.processes.filter((process) => process.name === name && process.alive);
-    if (alive.length > 1) this.broken(`two processes for ${name}: ${alive.map(({ launchId }) => launchId).join()}`);
+    this.checkProcesses();
     this.note(`a process of ${launch.id} starts: ${temper.speech}, ${temper.ears}`);
+  }
+
+  checkProcesses(): void {
+    const names = new Set(this.processes.map(({ name }) => name));
+    for (const name of names) {
+      const alive = this.processes.filter((process) => process.name === name && process.alive);
+      if (alive.length > 1) this.broken(`two processes for ${name}: ${alive.map(({ launchId }) => launchId).join()}`);
+    }
   }
 
   processOf(launchId: string): SimulatedProcess | undefined {
@@ -306,16 +304,6 @@ export class FleetWorld {
   }
 }
 
-/** Whether a rung was started and has not ended. */
-export function isUnderWay({ attempts }: Incident): boolean {
-  const last = attempts.at(-1);
-  return last !== undefined && last.endedAt === undefined;
-}
-
-function liveIds(agent: Agent | undefined): readonly string[] {
-  return agent === undefined ? [] : liveLaunchIds(agent);
-}
-
 function briefly({
   event,
   now,
@@ -328,5 +316,5 @@ function briefly({
   const { at, kind, ...rest } = event;
   const text = JSON.stringify(rest);
   const late = at === now ? '' : ` (of ${at - now} ms)`;
-  return `${String(now - 1_000_000).padStart(8)} ${by}${kind}${late} ${text.length > 240 ? `${text.slice(0, 240)}...` : text}`;
+  return `${String(now - startedAt).padStart(8)} ${by}${kind}${late} ${text.length > 240 ? `${text.slice(0, 240)}...` : text}`;
 }

@@ -1,53 +1,25 @@
-import type { HookFact } from '../../src/core/claude/facts.ts';
-import type { Effect } from '../../src/core/fleet/effects.ts';
-import type { ProcessExit } from '../../src/core/fleet/events.ts';
-import { freshLaunch, resumeOrFresh } from '../../src/core/fleet/launching.ts';
-import { lifeOf } from '../../src/core/fleet/lifeOf.ts';
-import { type Agent, currentLaunch, enabledServers, liveLaunchIds, runningLaunch } from '../../src/core/fleet/agent.ts';
-import type { HealingPolicy } from '../../src/core/fleet/configuration.ts';
-import { saveTool } from '../../src/core/guard/saveTool.ts';
-import { judgeRestart } from '../../src/core/guard/verdict.ts';
-import { type Brain, FleetWorld, isUnderWay, type SimulatedProcess, type Temper } from './fleetWorld.ts';
-
-/** Draws small numbers out of one big one, so that a whole step is one number that shrinks. */
-class Choice {
-  constructor(private rest: number) {}
-
-  below(limit: number): number {
-    const drawn = this.rest % limit;
-    this.rest = Math.floor(this.rest / limit);
-    return drawn;
-  }
-
-  of<const T>(items: readonly [T, ...T[]]): T {
-    return items[this.below(items.length)] ?? items[0];
-  }
-}
+import type { TurnError } from '../../src/core/fleet/poison.ts';
+import { guardTimes } from '../../src/core/guard/verdict.ts';
+import type { FleetWorld } from './fleetWorld.ts';
+import { actOnce, answered } from './fleetWorldHands.ts';
+import { personSteps } from './fleetWorldPerson.ts';
+import {
+  aliveOf,
+  Choice,
+  client,
+  connect,
+  endpointOf,
+  exits,
+  hook,
+  names,
+  runningOf,
+  saveContext,
+  serverOf,
+  speak,
+} from './fleetWorldProcesses.ts';
 
 /** One more than the biggest number that `takeStep` tells apart. */
 export const stepsBelow = 2 ** 31 - 1;
-
-const names = ['ada', 'bo'] as const;
-const policies: readonly [HealingPolicy, ...HealingPolicy[]] = [
-  'auto',
-  'auto',
-  'auto to resume',
-  'auto to reconnect',
-  'ask',
-  'off',
-];
-const client = { name: 'claude-code', version: '2.1.332', protocolVersion: '2025-11-25' };
-const olderClient = { ...client, version: '2.1.160' };
-
-const exits: readonly [ProcessExit, ...ProcessExit[]] = [
-  { how: 'exited', status: 1, reading: 'other', detail: 'ended with status 1' },
-  { how: 'exited', status: 0, reading: 'other', detail: 'ended' },
-  { how: 'exited', status: 1, reading: 'conversation not found', detail: 'No conversation found' },
-  { how: 'exited', status: 1, reading: 'login needed', detail: 'Please run /login' },
-  { how: 'exited', status: 127, reading: 'binary missing', detail: 'not found' },
-  { how: 'exited', status: 1, reading: 'configuration error', detail: 'Invalid MCP configuration' },
-  { how: 'gone', reading: 'other', detail: 'its tmux pane was closed' },
-];
 
 type Step = (world: FleetWorld, choice: Choice) => void;
 
@@ -56,68 +28,8 @@ export function takeStep(world: FleetWorld, value: number): void {
   const choice = new Choice(value);
   world.now += 1;
   choice.of(steps)(world, choice);
-  checkProcesses(world);
+  world.checkProcesses();
 }
-
-function checkProcesses(world: FleetWorld): void {
-  for (const name of names) {
-    const alive = world.processes.filter((process) => process.name === name && process.alive);
-    if (alive.length > 1) world.broken(`two processes for ${name}`);
-  }
-}
-
-const person: readonly Step[] = [
-  (world, choice) => {
-    create(world, choice.of(names));
-  },
-  (world, choice) => {
-    start(world, choice.of(names));
-  },
-  (world, choice) => {
-    const agent = world.agent(choice.of(names));
-    if (agent === undefined || currentLaunch(agent) === undefined) return;
-    const then = agent.life.kind === 'stopping' ? agent.life.then : 'keep';
-    world.tell({ kind: 'stop requested', name: agent.name, reason: choice.of(['released', 'shutdown']), then });
-  },
-  (world, choice) => {
-    const agent = world.agent(choice.of(names));
-    if (agent === undefined || choice.below(3) > 0) return;
-    const { name } = agent;
-    if (currentLaunch(agent) === undefined && agent.launches.length === 0) world.tell({ kind: 'agent removed', name });
-    else world.tell({ kind: 'stop requested', name, reason: 'released', then: 'remove' });
-  },
-  (world, choice) => {
-    restart(world, choice.of(names), choice.of(['resume', 'fresh', 'bypass']));
-  },
-  (world, choice) => {
-    const agent = world.agent(choice.of(names));
-    if (agent === undefined || runningLaunch(agent) === undefined) return;
-    const server = enabledServers(agent)[0] ?? '';
-    const incident = agent.incidents[server];
-    if (incident !== undefined && isUnderWay(incident)) return;
-    const attemptId = `${agent.name}-by-person-${world.now}`;
-    world.tell({ kind: 'rung started', name: agent.name, server, attemptId, rung: 'reconnect', by: 'person' });
-  },
-  (world, choice) => {
-    const healing = choice.of(policies);
-    world.tell({ kind: 'settings changed', settings: { ...world.state.settings, healing } });
-  },
-  (world, choice) => {
-    const name = choice.of(names);
-    if (world.agent(name)?.life.kind !== 'running') return;
-    const id = `prompt-${world.now}`;
-    const prompt = { id, requestedAt: world.now, by: 'window', digest: `digest-${id}`, characters: 4 };
-    world.tell({ kind: 'prompt requested', name, prompt });
-    if (choice.below(3) === 0)
-      world.tell({ kind: 'save restart requested', name, request: { promptId: id, mode: 'fresh' } });
-  },
-  (world, choice) => {
-    const agent = world.agent(choice.of(names));
-    const promptId = agent?.prompts?.at(-1)?.id;
-    if (agent === undefined || promptId === undefined) return;
-    world.tell({ kind: 'prompt ended', name: agent.name, promptId, outcome: 'failed', detail: 'called off' });
-  },
-];
 
 const hands: readonly Step[] = [
   (world, choice) => {
@@ -180,6 +92,21 @@ const processes: readonly Step[] = [
   (world, choice) => {
     saveContext(world, choice.of(names));
   },
+  (world, choice) => {
+    workBeyondSave(world, choice.of(names));
+  },
+  (world, choice) => {
+    transcriptSeen(world, choice);
+  },
+  (world, choice) => {
+    const running = runningOf(world, choice.of(names));
+    if (running === undefined) return;
+    const { name, launchId } = running;
+    const step = choice.below(3);
+    if (step === 0) world.tell({ kind: 'conversation shared', name, launchId, pid: 4712 });
+    if (step === 1) world.tell({ kind: 'conversation shared', name, launchId });
+    if (step === 2) world.tell({ kind: 'program changed', name, launchId, what: choice.of(['replaced', 'gone']) });
+  },
 ];
 
 const clients: readonly Step[] = [
@@ -231,9 +158,10 @@ const gateway: readonly Step[] = [
     for (const process of world.processes) process.connected &&= port === 'kept open';
     world.tell({ kind: 'epoch started', epoch: { ...epoch, ...(isNewPort && { portSince: world.now }) } });
   },
-  (world) => {
-    world.tell({ kind: 'host resumed' });
+  (world, choice) => {
+    hostSlept(world, choice.of([20_000, 1_200_000, 30_000_000]));
   },
+  setClockBack,
   (world, choice) => {
     again(world, choice);
   },
@@ -249,7 +177,7 @@ const gateway: readonly Step[] = [
 const steps: readonly [Step, ...Step[]] = [
   observe,
   ...times,
-  ...person,
+  ...personSteps,
   ...hands,
   ...processes,
   ...clients,
@@ -263,66 +191,63 @@ function work(world: FleetWorld, choice: Choice): void {
 }
 
 function prompted(world: FleetWorld, choice: Choice): void {
-  hook(world, choice.of(names), { event: 'UserPromptSubmit' });
+  const name = choice.of(names);
+  if (choice.below(8) > 0) hook(world, name, { event: 'UserPromptSubmit' });
+  else hook(world, name, { event: 'UserPromptSubmit', transcriptExists: false, transcriptPath: '/home/of/transcript' });
 }
 
 function turnEnded(world: FleetWorld, choice: Choice): void {
+  const name = choice.of(names);
   const event = choice.of(['Stop', 'Stop', 'Stop', 'StopFailure']);
-  hook(world, choice.of(names), { event, error: 'invalid_request' });
+  const error = choice.of(['other', 'poisoned: image', 'poisoned: image', 'poisoned: thinking blocks']);
+  hook(world, name, { event, error });
+  if (event === 'Stop' || choice.below(2) > 0) return;
+  // It fails at once when it is tried again.
+  world.now += 1;
+  hook(world, name, { event: 'UserPromptSubmit' });
+  hook(world, name, { event, error });
+}
+
+/** A turn so long after the save that the save is too old for a fresh start. */
+function workBeyondSave(world: FleetWorld, name: string): void {
+  saveContext(world, name);
+  world.wait(guardTimes.saveTrailsAtMost);
+  hook(world, name, { event: 'UserPromptSubmit' });
+  world.now += 1;
+  hook(world, name, { event: 'Stop' });
+}
+
+/** The end of a transcript is read, or it is looked for. */
+function transcriptSeen(world: FleetWorld, choice: Choice): void {
+  const agent = world.agent(choice.of(names));
+  const sessionId = agent?.session?.id;
+  if (agent === undefined || sessionId === undefined) return;
+  const kind = 'poisoned: image';
+  const errors = choice.of<readonly TurnError[]>([
+    [],
+    [{ kind, at: world.now }],
+    [
+      { kind, at: world.now - 1 },
+      { kind, at: world.now },
+    ],
+  ]);
+  world.tell({ kind: 'transcript seen', name: agent.name, sessionId, file: 'there', errors });
+}
+
+/** Nothing happens meanwhile, and what was connected may have lost its stream. */
+function hostSlept(world: FleetWorld, milliseconds: number): void {
+  world.now += milliseconds;
+  world.tell({ kind: 'host resumed' });
+}
+
+function setClockBack(world: FleetWorld, choice: Choice): void {
+  if (choice.below(3) > 0) return;
+  world.setClockBack(choice.of([1_000, 600_000]));
+  world.tell({ kind: 'host resumed' });
 }
 
 function observe(world: FleetWorld): void {
   world.observe();
-}
-
-/** What a story begins with: two agents that are being started, or that run, are bound and have worked. */
-export type Opening = 'starting' | 'working';
-
-export function openingOf(brain: Brain, opening: Opening): FleetWorld {
-  const world = new FleetWorld(brain);
-  for (const name of names) create(world, name);
-  if (opening === 'starting') return world;
-  goOn(world, tempers[0]);
-  for (const name of names) {
-    for (const event of ['UserPromptSubmit', 'Stop'] as const) {
-      world.now += 1;
-      hook(world, name, { event });
-    }
-    saveContext(world, name);
-  }
-  return world;
-}
-
-function create(world: FleetWorld, name: string): void {
-  if (world.agent(name) !== undefined) return;
-  const configuration = { directory: '/work', extraArguments: [], environment: {}, servers: serversOf(name) };
-  world.tell({ kind: 'agent created', name, configuration });
-  start(world, name);
-}
-
-function saveContext(world: FleetWorld, name: string): void {
-  const process = aliveOf(world, name);
-  if (process === undefined) return;
-  const context = { at: world.now, sessionId: process.session, launchId: process.launchId, bytes: 9 };
-  world.tell({ kind: 'context saved', name, context: { ...context, origin: 'explicit' } });
-}
-
-function start(world: FleetWorld, name: string): void {
-  const agent = world.agent(name);
-  if (agent?.life.kind !== 'stopped' && agent?.life.kind !== 'blocked' && agent?.life.kind !== 'dead') return;
-  world.tell({ kind: 'launch requested', name, launch: { ...resumeOrFresh(agent, world.now), cause: 'person' } });
-}
-
-function restart(world: FleetWorld, name: string, how: 'resume' | 'fresh' | 'bypass'): void {
-  const agent = world.agent(name);
-  if (agent === undefined || agent.life.kind === 'stopping') return;
-  const mode = how === 'resume' ? 'resume' : 'fresh';
-  const [self] = world.healths(agent);
-  const verdict = judgeRestart(agent, mode, saveTool(self?.state), world.now);
-  if (!verdict.allowed && how !== 'bypass') return;
-  const launch = mode === 'fresh' ? freshLaunch(agent, world.now) : resumeOrFresh(agent, world.now);
-  if (mode === 'fresh') world.allowFresh({ ...launch, cause: 'person' });
-  world.tell({ kind: 'launch requested', name, launch: { ...launch, cause: 'person' } });
 }
 
 /** Reports may come twice, late, and in any order. */
@@ -363,262 +288,4 @@ function junk(world: FleetWorld, choice: Choice): void {
     const fact = { event: 'UserPromptSubmit', sessionId: 'session-late', transcriptExists: true } as const;
     world.tell({ kind: 'hook reported', name, launchId, hook: fact });
   }
-}
-
-/** `bo` has two endpoints. */
-function serversOf(name: string): Readonly<Record<string, 'on'>> {
-  return name === 'bo' ? { 'bowline-self': 'on', 'bowline-memory': 'on' } : { 'bowline-self': 'on' };
-}
-
-function serverOf(name: string, choice: Choice): string {
-  const servers = Object.keys(serversOf(name));
-  return servers[choice.below(servers.length)] ?? '';
-}
-
-function aliveOf(world: FleetWorld, name: string): SimulatedProcess | undefined {
-  return world.processes.find((process) => process.name === name && process.alive);
-}
-
-/** The process of the running launch, where it lives. */
-function runningOf(world: FleetWorld, name: string): SimulatedProcess | undefined {
-  const agent = world.agent(name);
-  const launch = agent === undefined ? undefined : runningLaunch(agent);
-  const process = launch === undefined ? undefined : world.processOf(launch.launch.id);
-  return process?.alive === true ? process : undefined;
-}
-
-function hook(world: FleetWorld, name: string, fact: Partial<HookFact> & Pick<HookFact, 'event'>): void {
-  const process = aliveOf(world, name);
-  if (process === undefined || (!process.told && fact.event !== 'SessionStart')) return;
-  const { error, ...rest } = fact;
-  const detail = fact.event === 'StopFailure' && error !== undefined ? { error } : {};
-  const common = { sessionId: process.session, transcriptExists: true, ...detail };
-  world.tell({ kind: 'hook reported', name, launchId: process.launchId, hook: { ...common, ...rest } });
-}
-
-/** The next thing that a process does by itself: its SessionStart, then its connections. */
-function speak(world: FleetWorld, name: string): void {
-  const process = aliveOf(world, name);
-  if (process === undefined) return;
-  const { speech, ears } = process.temper;
-  if (!process.told && speech === 'tells') {
-    process.told = true;
-    const launch = [world.agent(name)].flatMap((agent) => (agent === undefined ? [] : (currentLaunch(agent) ?? [])))[0];
-    const source = launch?.mode === 'resume' ? 'resume' : 'startup';
-    hook(world, name, { event: 'SessionStart', source });
-    return;
-  }
-  if (!process.connected && ears === 'connects') connectAll(world, process);
-}
-
-function connectAll(world: FleetWorld, process: SimulatedProcess): void {
-  process.connected = true;
-  for (const server of Object.keys(serversOf(process.name))) {
-    const subject = { name: process.name, server, launchId: process.launchId, session: `digest-${world.now}` };
-    const version = process.launchId.length % 4 === 0 ? olderClient : client;
-    world.tell({ ...subject, kind: 'mcp initialized', client: version });
-    world.tell({ ...subject, kind: 'mcp tools listed' });
-    world.tell({ ...subject, kind: 'mcp stream opened' });
-  }
-}
-
-/** A connection of which not everything arrives. */
-function connect(world: FleetWorld, name: string, choice: Choice): void {
-  const process = aliveOf(world, name);
-  if (process === undefined || process.temper.ears === 'deaf') return;
-  const subject = { name, server: serverOf(name, choice), launchId: process.launchId, session: 'digest' };
-  const parts = choice.below(4);
-  process.connected = parts === 3;
-  world.tell({ ...subject, kind: 'mcp initialized', client: choice.below(3) === 0 ? olderClient : client });
-  if (parts > 0) world.tell({ ...subject, kind: 'mcp tools listed' });
-  if (parts > 1) world.tell({ ...subject, kind: 'mcp stream opened' });
-}
-
-function endpointOf(
-  process: SimulatedProcess,
-  choice: Choice,
-): {
-  readonly name: string;
-  readonly server: string;
-  readonly launchId: string;
-} {
-  return { name: process.name, server: serverOf(process.name, choice), launchId: process.launchId };
-}
-
-function answered(world: FleetWorld, choice: Choice): void {
-  const probes = world.tasks.filter((task) => task.kind === 'probe');
-  const task = probes[choice.below(2)];
-  if (task !== undefined) answer(world, task, choice.below(3) === 0 ? 'failed' : 'by the client');
-}
-
-function answer(world: FleetWorld, task: Extract<Effect, { kind: 'probe' }>, how: 'by the client' | 'failed'): void {
-  const { name, server, launchId, id: probeId } = task;
-  const subject = { name, server, launchId, probeId };
-  const process = world.processOf(launchId);
-  world.tell({ ...subject, kind: 'probe sent' });
-  if (how === 'by the client' && process?.alive === true && process.connected) {
-    world.now += 3;
-    world.tell({ ...subject, kind: 'probe answered', roundTripMs: 3 });
-    return;
-  }
-  world.now += 5_000;
-  world.tell({ ...subject, kind: 'probe failed' });
-}
-
-export const tempers: readonly [Temper, ...Temper[]] = [
-  { speech: 'tells', ears: 'connects' },
-  { speech: 'tells', ears: 'connects' },
-  { speech: 'tells', ears: 'shy' },
-  { speech: 'tells', ears: 'deaf' },
-  { speech: 'silent', ears: 'connects' },
-  { speech: 'silent', ears: 'deaf' },
-];
-
-/** The hands do a task, or a part of it before they are taken away, or fail at it. */
-function actOnce(world: FleetWorld, choice: Choice): void {
-  const tasks = world.tasks.filter(({ kind }) => kind !== 'probe');
-  const task = tasks[choice.below(Math.max(1, tasks.length))];
-  if (task === undefined || !world.isWanted(task)) return;
-  act(world, task, choice, choice.of(['whole', 'whole', 'whole', 'unreported', 'half', 'fails']));
-}
-
-type How = 'whole' | 'unreported' | 'half' | 'fails';
-
-function act(world: FleetWorld, task: Effect, choice: Choice, how: How): void {
-  if (task.kind === 'launch') actLaunch(world, task, choice, how);
-  if (task.kind === 'end') actEnd(world, task, how);
-  if (task.kind === 'type') actType(world, task, how);
-  if (task.kind === 'prompt') actPrompt(world, task, how);
-}
-
-function actLaunch(world: FleetWorld, task: Extract<Effect, { kind: 'launch' }>, choice: Choice, how: How): void {
-  const { name } = task;
-  const launchId = task.launch.id;
-  if (world.processOf(launchId) === undefined) {
-    if (how === 'fails') {
-      failLaunch(world, name, launchId, choice);
-      return;
-    }
-    world.endProcesses(name);
-    if (how === 'half') return;
-    world.startProcess(task, choice.of(tempers));
-  }
-  if (how === 'unreported' || how === 'half') return;
-  world.tell({ kind: 'launched', name, launchId, process: { tmuxSession: '$1', pane: '%1', pid: 4711 } });
-}
-
-function failLaunch(world: FleetWorld, name: string, launchId: string, choice: Choice): void {
-  // Only a process that the record knows may be there when a launch fails; else it would be nobody's.
-  const agent = world.agent(name);
-  const process = aliveOf(world, name);
-  if (process !== undefined && agent !== undefined && !liveLaunchIds(agent).includes(process.launchId)) return;
-  if (choice.below(3) === 0) world.endProcesses(name);
-  if (choice.below(3) === 0) {
-    world.tell({ kind: 'launch waits', name, launchId, sentence: 'tmux is slow' });
-    return;
-  }
-  const code = choice.of(['tmux-failed', 'claude-missing', 'launch-refused']);
-  world.tell({ kind: 'launch failed', name, launchId, code, sentence: 'it cannot start' });
-}
-
-function actEnd(world: FleetWorld, { name, launchId }: Extract<Effect, { kind: 'end' }>, how: How): void {
-  if (how === 'fails') return;
-  world.endProcesses(name);
-  if (how !== 'whole') return;
-  world.tell({ kind: 'process ended', name, launchId, exit: { how: 'gone', reading: 'other', detail: 'stopped' } });
-}
-
-function actType(world: FleetWorld, task: Extract<Effect, { kind: 'type' }>, how: How): void {
-  const { name, server, attemptId } = task;
-  const process = runningOf(world, name);
-  if (process === undefined || world.agent(name)?.activity.kind !== 'idle' || how === 'fails') {
-    const detail = 'something is in the way';
-    world.tell({ kind: 'rung ended', name, server, attemptId, outcome: 'put off', detail });
-    return;
-  }
-  if (how === 'whole') world.tell({ kind: 'rung acted', name, server, attemptId });
-  if (process.temper.ears !== 'deaf') connectAll(world, process);
-}
-
-function actPrompt(world: FleetWorld, task: Extract<Effect, { kind: 'prompt' }>, how: How): void {
-  const { name, promptId, launchId } = task;
-  const prompt = world.agent(name)?.prompts?.find(({ id }) => id === promptId);
-  if (how === 'fails') world.tell({ kind: 'prompt waits', name, promptId, reason: 'a dialog' });
-  else if (prompt?.state.kind === 'queued') world.tell({ kind: 'prompt taken', name, promptId, launchId });
-  else if (prompt?.state.kind === 'typing') world.tell({ kind: 'prompt typed', name, promptId, launchId });
-  else if (prompt?.state.kind === 'typed' && how === 'whole') {
-    hook(world, name, { event: 'UserPromptSubmit', promptDigest: prompt.digest });
-  }
-}
-
-const calmRounds = 400;
-
-/**
- * Lets the world go on with nobody interfering, and each new process of this temper: the hands work, processes do what they
- * are made for, turns end. Whatever was begun must come to an end within that.
- */
-export function calmDown(world: FleetWorld, temper: Temper): void {
-  world.note('from here on nobody interferes');
-  if (world.state.hands === undefined) world.tell({ kind: 'hands changed', holder: 'window-9' });
-  goOn(world, temper);
-  const unfinished = Object.values(world.state.agents).filter((agent) => !isFinal(world, agent));
-  if (unfinished.length === 0) return;
-  const words = unfinished.map((agent) => `${agent.name} ${JSON.stringify(lifeOf(agent, world.healths(agent)))}`);
-  world.broken(`it does not come to an end: ${words.join()} ${JSON.stringify(unfinished)}`);
-}
-
-function goOn(world: FleetWorld, temper: Temper): void {
-  for (let round = 0; round < calmRounds; round += 1) {
-    const before = world.state;
-    world.now += 1;
-    world.observe();
-    for (const name of names) {
-      settleProcess(world, name);
-      checkProcesses(world);
-    }
-    for (const task of world.tasks) {
-      if (!world.isWanted(task)) continue;
-      if (task.kind === 'probe') answer(world, task, 'by the client');
-      else act(world, task, new Choice(tempers.indexOf(temper)), 'whole');
-    }
-    if (world.state !== before) continue;
-    if (Object.values(world.state.agents).every((agent) => isFinal(world, agent))) return;
-    if (world.wakeAt === undefined) return;
-    world.wait(Math.max(1, world.wakeAt - world.now));
-  }
-}
-
-function settleProcess(world: FleetWorld, name: string): void {
-  const process = runningOf(world, name);
-  if (process === undefined) return;
-  speak(world, name);
-  const activity = world.agent(name)?.activity;
-  if (!process.told || activity === undefined || activity.kind === 'idle') return;
-  if (activity.kind === 'busy') hook(world, name, { event: 'Stop' });
-  // Claude's live-session file tells what no hook did.
-  else if (activity.kind === 'unknown') {
-    world.now += 1;
-    world.tell({ kind: 'activity observed', name, launchId: process.launchId, activity: 'idle' });
-  }
-}
-
-/** Nothing more happens by itself, and where a person is needed a sentence says so. */
-function isFinal(world: FleetWorld, agent: Agent): boolean {
-  const { life, detail } = lifeOf(agent, world.healths(agent));
-  if (life === 'stopped' || life === 'sleeping' || life === 'ready') return true;
-  if (life === 'blocked' || life === 'dead') return detail !== '';
-  return life === 'healing' && detail !== '' && agent.activity.kind !== 'idle' && agent.activity.kind !== 'unknown';
-}
-
-/** Stops every agent; nothing may be left alive, and each launch that was asked for has ended. */
-export function stopAll(world: FleetWorld): void {
-  for (const agent of Object.values(world.state.agents)) {
-    if (currentLaunch(agent) === undefined) continue;
-    world.tell({ kind: 'stop requested', name: agent.name, reason: 'shutdown', then: 'keep' });
-  }
-  for (const task of world.tasks) if (task.kind === 'end') act(world, task, new Choice(0), 'whole');
-  const alive = world.processes.filter((process) => process.alive).map(({ launchId }) => launchId);
-  if (alive.length > 0) world.broken(`alive after everything was stopped: ${alive.join()}`);
-  const lives = Object.values(world.state.agents).filter((agent) => currentLaunch(agent) !== undefined);
-  if (lives.length > 0) world.broken(`not stopped: ${lives.map(({ name, life }) => `${name} ${life.kind}`).join()}`);
 }

@@ -2,15 +2,17 @@ import type { Health } from '../binding/health.ts';
 import { activeAttempt } from '../healing/ladder.ts';
 import { poisonSentence } from './poison.ts';
 import type { Agent } from './agent.ts';
+import type { HandsLease } from './state.ts';
 
 /** The life that a person sees (spec, Life of an agent), derived from the stored life and the health of the endpoints. */
 export type ShownLife =
   'stopped' | 'launching' | 'verifying' | 'ready' | 'healing' | 'stopping' | 'sleeping' | 'blocked' | 'dead';
 
-/** The shown life and one sentence about it, empty where the word says it all. */
+/** The shown life and one sentence about it, empty where the word says it all. `hands`: who acts for the fleet, if anybody. */
 export function lifeOf(
   agent: Agent,
   healths: readonly Health[],
+  hands: HandsLease | undefined,
 ): { readonly life: ShownLife; readonly detail: string } {
   const { life } = agent;
   switch (life.kind) {
@@ -54,12 +56,18 @@ export function lifeOf(
     .find((last) => last?.outcome === 'put off');
   if (putOff !== undefined) return { life: 'healing', detail: `${putOff.rung} waits: ${putOff.detail ?? ''}` };
   if (healths.some((health) => health.state === 'unbound')) {
-    return { life: 'healing', detail: agent.activity.kind === 'idle' ? '' : 'waits until it is idle' };
+    return { life: 'healing', detail: hands === undefined ? withoutHands : untilIdle(agent) };
   }
   if (life.running.verifiedAt === undefined || healths.some((health) => health.state === 'pending')) {
     return { life: 'verifying', detail: '' };
   }
   return { life: 'ready', detail: relaunchSentence(agent) };
+}
+
+const withoutHands = 'waits: no window is open that could heal it. Open one, or switch on "bowline.healWithoutWindow".';
+
+function untilIdle({ activity }: Agent): string {
+  return activity.kind === 'idle' ? '' : 'waits until it is idle';
 }
 
 function relaunchSentence({ relaunch }: Agent): string {

@@ -45,16 +45,14 @@ export function plan(state: FleetState, now: number): Plan {
       const healing = planHealing(state, agent, server, health, now, wakes);
       decisions.push(...healing.decisions);
       effects.push(...healing.effects);
-      // One restart at a time: the limits of the fleet are judged anew once it is folded in.
-      if (healing.decisions.some(({ kind }) => kind === 'launch requested')) return { decisions, effects };
+      if (asksForLaunch(healing)) return { decisions, effects };
     }
-    const saveRestart = planSaveRestart(agent, state.epoch, now);
     const relaunch = planRelaunch(state, agent, healths, now);
     const parts: readonly Part[] = [
       planVerification(state, agent, healths, now),
       planPrompts(agent, healths, now),
       planScreen(agent, now),
-      saveRestart,
+      planSaveRestart(agent, state.epoch, now),
       relaunch,
       // What is relaunched is not put to sleep.
       ...(relaunch.decisions.length > 0 ? [] : [planSleep(state, agent, healths, now)]),
@@ -64,11 +62,15 @@ export function plan(state: FleetState, now: number): Plan {
       effects.push(...(part.effects ?? []));
       if (part.wakeAt !== undefined) wakes.push(part.wakeAt);
     }
-    if ([...saveRestart.decisions, ...relaunch.decisions].some(({ kind }) => kind === 'launch requested'))
-      return { decisions, effects };
+    if (parts.some(asksForLaunch)) return { decisions, effects };
   }
   const future = wakes.filter((at) => at > now);
   return { decisions, effects, ...(future.length > 0 && { wakeAt: Math.min(...future) }) };
+}
+
+/** One at a time: the limits of the fleet are judged anew once it is folded in. */
+function asksForLaunch({ decisions }: Pick<Plan, 'decisions'>): boolean {
+  return decisions.some(({ kind }) => kind === 'launch requested');
 }
 
 function lifeEffects(agent: Agent): readonly Effect[] {

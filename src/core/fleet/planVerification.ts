@@ -1,5 +1,7 @@
 import type { Health } from '../binding/health.ts';
 import { bindingTimes } from '../binding/times.ts';
+import { healingTimes } from '../healing/ladder.ts';
+import { restartLimits } from '../healing/restartLimits.ts';
 import type { FleetEvent } from './events.ts';
 import { freshLaunch } from './launching.ts';
 import { withNextStep } from './nextSteps.ts';
@@ -80,10 +82,13 @@ function slowStart(
   return { decisions: [{ at: now, kind: 'launch waits', name, launchId: launch.id, sentence }] };
 }
 
-/** Begins anew where the person chose that for such a case, and tells what was lost. */
-function afterFailedResume({ settings }: FleetState, agent: Agent, now: number): VerificationPlan {
+/** Begins anew where the person chose that for such a case, as often as healing may restart, and tells what was lost. */
+function afterFailedResume(state: FleetState, agent: Agent, now: number): VerificationPlan {
   const { name, session, configuration } = agent;
-  if ((configuration.failedResume ?? settings.failedResume) !== 'fresh') return nothing;
+  if ((configuration.failedResume ?? state.settings.failedResume) !== 'fresh') return nothing;
+  const { recent, nextAt, hourOverAt = 0 } = restartLimits(state, agent, now);
+  const startsAt = Math.max(nextAt, recent < healingTimes.restartsPerHour ? 0 : hourOverAt);
+  if (now < startsAt) return { decisions: [], wakeAt: startsAt };
   const lost = session === undefined ? 'its conversation' : `conversation ${session.id.slice(0, 8)}`;
   const sentence =
     `${name} began anew, because ${lost} could not be resumed. What was said there is not in the new one. ` +

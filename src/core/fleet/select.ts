@@ -114,6 +114,7 @@ function seeAgent(state: FleetState, agent: Agent, connection: Connection, now: 
   const { life, detail } = lifeOf(
     agent,
     healths.map(({ health }) => health),
+    state.hands,
   );
   const lost = healths.flatMap(({ server, health }): readonly LostEndpoint[] => {
     const isLost = lostByAbsence(agent, server, health, connection, now);

@@ -2,6 +2,7 @@ import type { Verdict } from '../guard/verdict.ts';
 import type { ActivityKind } from '../fleet/agent.ts';
 import type { HealingAttempt, Incident, IncidentEnd, Rung } from './incident.ts';
 import type { HealingPolicy } from '../fleet/configuration.ts';
+import type { RestartLimits } from './restartLimits.ts';
 
 /** Limits of healing (spec, Healing ladder), in milliseconds and counts. */
 export const healingTimes = {
@@ -55,8 +56,7 @@ export interface Situation {
   readonly guard: Readonly<
     Record<'resume' | 'fresh', Pick<Verdict, 'allowed' | 'reason' | 'downgraded' | 'wouldBeLost'>>
   >;
-  /** Restarts of this agent by healing within the last hour, and when the fleet allows the next one. */
-  readonly restarts: { readonly recent: number; readonly nextAt: number };
+  readonly restarts: Pick<RestartLimits, 'recent' | 'nextAt'>;
 }
 
 const order: readonly StartedRung[] = ['nudge', 'reconnect', 'resume', 'fresh'];

@@ -9,6 +9,7 @@ import type { HealingAttempt, Incident } from './incident.ts';
 import { saveToolOf } from '../guard/saveTool.ts';
 import { judgeRestart } from '../guard/verdict.ts';
 import { healingTimes, type Situation, type StartedRung } from './ladder.ts';
+import { restartLimits } from './restartLimits.ts';
 
 /** Gathers what the next move at an endpoint is decided by. */
 export function situationOf(
@@ -37,10 +38,7 @@ export function situationOf(
       resume: judgeRestart(agent, 'resume', tools, now),
       fresh: judgeRestart(agent, 'fresh', tools, now),
     },
-    restarts: {
-      recent: restarts(agent).filter((at) => now - at < 3600_000 && at >= (incident.reopenedAt ?? 0)).length,
-      nextAt: Math.max(0, ...Object.values(state.agents).flatMap(restarts)) + healingTimes.restartEvery,
-    },
+    restarts: restartLimits(state, agent, now, incident.reopenedAt),
   };
 }
 
@@ -118,16 +116,6 @@ function asksAtOldPort(state: FleetState, agent: Agent): boolean {
   const { portSince } = state.epoch ?? {};
   const launch = currentLaunch(agent);
   return portSince !== undefined && launch !== undefined && launch.requestedAt < portSince;
-}
-
-/** When healing restarted this agent; what was refused before anything was ended does not count. */
-function restarts(agent: Agent): readonly number[] {
-  return [
-    ...agent.launches.filter(({ refused }) => refused === undefined).map(({ launch }) => launch),
-    ...liveLaunches(agent),
-  ]
-    .filter(({ cause }) => cause === 'healing')
-    .map(({ requestedAt }) => requestedAt);
 }
 
 function putOffUntil(attempts: readonly HealingAttempt[]): number {

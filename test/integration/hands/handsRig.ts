@@ -71,7 +71,7 @@ export class HandsRig {
 
   /** What a person sees of an agent, with the rig's directory as `ROOT`. */
   shown(name = 'ada'): string {
-    const { life, detail } = lifeOf(this.story.agent(name), []);
+    const { life, detail } = lifeOf(this.story.agent(name), [], this.story.state.hands);
     return `${life}${detail === '' ? '' : `: ${detail}`}`.replaceAll(this.root, 'ROOT');
   }
 

@@ -1,28 +1,30 @@
 import { deepStrictEqual, match } from 'node:assert/strict';
 import fc from 'fast-check';
 import { without } from '../../../../src/core/fleet/agentUpdate.ts';
+import type { FleetSettings } from '../../../../src/core/fleet/configuration.ts';
 import type { FleetState } from '../../../../src/core/fleet/state.ts';
 import type { Life } from '../../../../src/core/fleet/life.ts';
 import { fleetStateSchema } from '../../../../src/protocol/fleetState.ts';
 import { type Brain, type Temper, theBrain } from '../../../harness/fleetWorld.ts';
-import {
-  calmDown,
-  type Opening,
-  openingOf,
-  stepsBelow,
-  stopAll,
-  takeStep,
-  tempers,
-} from '../../../harness/fleetWorldSteps.ts';
+import { tempers } from '../../../harness/fleetWorldProcesses.ts';
+import { calmDown, type Opening, openingOf, stopAll } from '../../../harness/fleetWorldRun.ts';
+import { stepsBelow, takeStep } from '../../../harness/fleetWorldSteps.ts';
 
 interface Story {
   readonly opening: Opening;
+  readonly settings: Partial<FleetSettings>;
   readonly temper: Temper;
   readonly steps: readonly number[];
 }
 
 const story: fc.Arbitrary<Story> = fc.record({
   opening: fc.constantFrom('starting', 'working', 'working'),
+  settings: fc.constantFrom<Partial<FleetSettings>>(
+    {},
+    { failedResume: 'fresh' },
+    { idleMinutes: 1 },
+    { failedResume: 'fresh', idleMinutes: 2, healing: 'auto to resume' },
+  ),
   temper: fc.constantFrom(...tempers),
   steps: fc.noBias(fc.array(fc.nat(stepsBelow), { minLength: 8, maxLength: 26, size: 'max' })),
 });
@@ -30,8 +32,9 @@ const story: fc.Arbitrary<Story> = fc.record({
 /** Plays a story: a random part, a calm part, the end. Throws at the first rule that is broken, with all that happened. */
 function player(brain: Brain): (story: Story) => void {
   const openings = { starting: openingOf(brain, 'starting'), working: openingOf(brain, 'working') };
-  return ({ opening, temper, steps }) => {
+  return ({ opening, settings, temper, steps }) => {
     const world = openings[opening].copy();
+    world.tell({ kind: 'settings changed', settings: { ...world.state.settings, ...settings } });
     for (const step of steps) takeStep(world, step);
     // Of some, for it takes as long as all the rest.
     if (steps.length % 4 === 0) {
@@ -139,7 +142,7 @@ describe('fleet, whatever happens in whatever order', () => {
       }),
       { numRuns: 10_000 },
     );
-  }).timeout(150_000);
+  }).timeout(300_000);
 
   for (const { name, rule, brain } of mistakes) {
     it(`notices a brain that ${name}`, () => {
@@ -152,6 +155,6 @@ describe('fleet, whatever happens in whatever order', () => {
       );
       const found = result.errorInstance instanceof Error ? result.errorInstance.message : 'nothing';
       match(found.split('\n')[0] ?? '', rule);
-    }).timeout(60_000);
+    }).timeout(120_000);
   }
 });

@@ -22,7 +22,7 @@ function after(...turns: readonly string[]): FleetStory {
 }
 
 const quarantined = (story: FleetStory): string | undefined => story.agent().session?.quarantine?.error;
-const shown = (story: FleetStory): string => lifeOf(story.agent(), []).life;
+const shown = (story: FleetStory): string => lifeOf(story.agent(), [], story.state.hands).life;
 
 describe('poisoned conversation', () => {
   it('is quarantined after two turns in a row that fail by the same kind, and by nothing less', () => {
@@ -69,7 +69,7 @@ describe('poisoned conversation', () => {
   it('is shown as blocked, kept in the lineage, and resumed by nobody', () => {
     const story = after(thinking, thinking);
     const before = story.agent();
-    const blocked = lifeOf(before, []);
+    const blocked = lifeOf(before, [], story.state.hands);
     const resume = { ...resumeOrFresh(before, story.now), cause: 'healing' } as const;
     story.tell({ kind: 'launch requested', name: 'ada', launch: resume });
     const running = story.agent() === before;

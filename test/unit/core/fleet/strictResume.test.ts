@@ -137,6 +137,36 @@ describe('strict resume', () => {
       [blocked, fresh, blocked, fresh],
     );
   });
+
+  it('begins anew as often as healing may restart: one after another, three within an hour', () => {
+    const gone = { ...exit, reading: 'conversation not found' } as const;
+    const story = resuming();
+    const { settings } = story.state;
+    story.tell({ kind: 'settings changed', settings: { ...settings, failedResume: 'fresh' } });
+    const starts: number[] = [];
+    const begin = story.now;
+    let launchId = 'ada.2';
+    for (let round = 0; round < 5; round += 1) {
+      story.tell({ kind: 'process ended', name: 'ada', launchId, exit: gone });
+      let { wakeAt } = story.settle();
+      while (story.agent().life.kind === 'blocked' && wakeAt !== undefined) {
+        story.now = wakeAt;
+        ({ wakeAt } = story.settle());
+      }
+      starts.push(Math.round((story.now - begin) / 1000));
+      const { life } = story.agent();
+      launchId = life.kind === 'launching' ? life.launch.id : '';
+      story.launched('ada', launchId);
+      // The new one works, is stopped, and its conversation cannot be resumed either.
+      story.hook({ event: 'SessionStart', sessionId: launchId }, 'ada', launchId).wait(1);
+      story.hook({ event: 'UserPromptSubmit', sessionId: launchId }, 'ada', launchId).wait(1);
+      story.tell({ kind: 'process ended', name: 'ada', launchId, exit: { ...exit, status: 0 } });
+      const { id, ...rest } = resumeOrFresh(story.agent(), story.now);
+      story.request('ada', { ...rest, id: `${id}.again` }).launched('ada', `${id}.again`);
+      launchId = `${id}.again`;
+    }
+    deepStrictEqual(starts, [0, 20, 40, 3_600, 3_620]);
+  });
 });
 
 describe('force fresh once', () => {
