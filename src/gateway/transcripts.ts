@@ -51,10 +51,12 @@ export async function lookThrough(
   const live = liveSessionDirectory(variables);
   const [search, claims] = await Promise.all([
     searchTranscripts(configuration.directory, places),
-    live === undefined ? Promise.resolve([]) : liveClaims(live),
+    live === undefined ? [] : liveClaims(live),
   ]);
   const process = runningLaunch(agent)?.process.pid;
-  const isOwn = await Promise.all(claims.map(({ pid }) => process !== undefined && isWithin(pid, process)));
+  const isOwn = await Promise.all(
+    claims.map(async ({ pid }) => process !== undefined && (await isWithin(pid, process))),
+  );
   const ownSession = claims.find((_claim, index) => isOwn[index])?.sessionId;
   return {
     ...search,
