@@ -6,7 +6,7 @@ import { currentLaunch } from '../core/fleet/agent.ts';
 import type { GatewayClient } from './gatewayClient.ts';
 import type { FleetPresenter } from './fleetPresenter.ts';
 import { byOutage, namesToHeal } from './healProgress.ts';
-import { newlyInNeed } from './launchOutcome.ts';
+import { changedSince, newlyInNeed } from './launchOutcome.ts';
 import { settingNamedIn } from './namedSetting.ts';
 import { openSetting } from './openSetting.ts';
 import type { CommandId } from './commands/commandIds.ts';
@@ -14,6 +14,8 @@ import type { CommandId } from './commands/commandIds.ts';
 interface Offer {
   readonly title: string;
   readonly run: () => unknown;
+  /** Asked when the person chooses it, because a message outlives its cause: why nothing is to be done any more. */
+  readonly over?: () => string | undefined;
 }
 
 /**
@@ -119,9 +121,13 @@ export class Attention extends DisposableObject {
     const offers = [command('Show Causes', 'bowline.showCauses')];
     if (causeText(cause).mend === 'reconnect') {
       // Others may have joined them since.
-      const agents = (): readonly string[] =>
-        this.presenter.view.blackouts.find((one) => one.outage === outage)?.agents ?? needPerson;
-      offers.unshift({ title: 'Heal All', run: () => command('', 'bowline.healNow', { agents: agents() }).run() });
+      const now = (): Blackout | undefined => this.presenter.view.blackouts.find((one) => one.outage === outage);
+      const over = `Nothing was done: what the message said of ${needPerson.join(', ')} is over.`;
+      offers.unshift({
+        title: 'Heal All',
+        run: () => command('', 'bowline.healNow', { agents: now()?.agents ?? [] }).run(),
+        over: () => (now() === undefined ? over : undefined),
+      });
     }
     const names = needPerson.length > 5 ? `${needPerson.slice(0, 5).join(', ')}, ...` : needPerson.join(', ');
     return offer(
@@ -135,21 +141,28 @@ export class Attention extends DisposableObject {
     const agent = this.client.state.agents[row.name];
     const hasProcess = agent !== undefined && currentLaunch(agent) !== undefined;
     const target = { agent: row.name };
+    const acting = (title: string, id: CommandId): Offer => ({
+      ...command(title, id, target),
+      over: () =>
+        changedSince(
+          row,
+          this.presenter.view.agents.find(({ name }) => name === row.name),
+        ),
+    });
     const offers: Offer[] = [];
     if (hasProcess) offers.push(command('Attach', 'bowline.attach', target));
     const setting = settingNamedIn(row.detail);
     if (setting !== undefined) offers.push({ title: 'Open Settings', run: () => openSetting(setting) });
     if (row.poison !== undefined) {
-      offers.push(command('Start Fresh', 'bowline.forceFreshRestart', target));
-      offers.push(command('Fork', 'bowline.forkConversation', target));
-      offers.push(command('Keep Trying', 'bowline.keepTrying', target));
+      offers.push(acting('Start Fresh', 'bowline.forceFreshRestart'));
+      offers.push(acting('Fork', 'bowline.forkConversation'));
+      offers.push(acting('Keep Trying', 'bowline.keepTrying'));
     } else if (agent?.life.kind === 'blocked' && agent.life.reason === 'resume failed') {
-      offers.push(command('Start Fresh', 'bowline.forceFreshRestart', target));
-      offers.push(command('Other Conversation', 'bowline.resumeOtherConversation', target));
+      offers.push(acting('Start Fresh', 'bowline.forceFreshRestart'));
+      offers.push(acting('Other Conversation', 'bowline.resumeOtherConversation'));
       offers.push(command('Open Transcript', 'bowline.openTranscript', target));
-    } else if (!hasProcess) offers.push(command('Resume', 'bowline.start', target));
-    if (namesToHeal(this.presenter.view).includes(row.name))
-      offers.unshift(command('Heal Now', 'bowline.healNow', target));
+    } else if (!hasProcess) offers.push(acting('Resume', 'bowline.start'));
+    if (namesToHeal(this.presenter.view).includes(row.name)) offers.unshift(acting('Heal Now', 'bowline.healNow'));
     // More buttons are cut so that nobody can read them.
     if (offers.length < 3) offers.push(command('Show Log', 'bowline.showLog'));
     return offer(row.life === 'dead' ? 'error' : 'warning', `${row.name} needs you: ${row.detail}`, offers);
@@ -178,5 +191,8 @@ async function offer(severity: 'warning' | 'error', sentence: string, offers: re
     severity === 'error'
       ? await vscode.window.showErrorMessage(sentence, ...titles)
       : await vscode.window.showWarningMessage(sentence, ...titles);
-  await offers.find(({ title }) => title === chosen)?.run();
+  const taken = offers.find(({ title }) => title === chosen);
+  const over = taken?.over?.();
+  if (over === undefined) await taken?.run();
+  else void vscode.window.showInformationMessage(over);
 }

@@ -48,3 +48,15 @@ export function newlyInNeed(
     return known.life !== row.life || known.detail !== row.detail;
   });
 }
+
+/**
+ * Why a choice that was offered when `told` was shown must not act any more, in one sentence; undefined: the agent needs
+ * a person as it did then. `now` undefined: the agent is gone.
+ */
+export function changedSince(told: AgentRow, now: AgentRow | undefined): string | undefined {
+  const { name, life, detail } = told;
+  if (now === undefined) return `Nothing was done: there is no agent ${name} any more.`;
+  if (now.life === life && now.detail === detail) return undefined;
+  const state = `${now.life}${now.detail === '' ? '' : `, ${now.detail}`}`;
+  return `Nothing was done: what the message said of ${name} is over. By now it is ${state}.`;
+}

@@ -66,7 +66,15 @@ async function offerWaysOn(
   const bypass = 'Bypass...';
   const row = context.presenter.view.agents.find((agent) => agent.name === name);
   const offers = mode === 'fresh' && row !== undefined && saveToolOf(row) === 'reachable' ? [save, bypass] : [bypass];
+  const launches = (): number | undefined => context.presenter.state.agents[name]?.launchCount;
+  const refused = launches();
   const chosen = await vscode.window.showWarningMessage(refusal.message, ...offers);
+  if (chosen !== undefined && launches() !== refused) {
+    void vscode.window.showInformationMessage(
+      `Nothing was done: ${name} was started anew or removed since it was asked.`,
+    );
+    return;
+  }
   if (chosen === save) await saveThenRestart(context, name, mode);
   if (chosen === bypass) await restartBypassingGuard(context, name);
 }

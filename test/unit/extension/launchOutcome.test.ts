@@ -1,6 +1,6 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { type AgentRow, select } from '../../../src/core/fleet/select.ts';
-import { launchOutcome, newlyInNeed } from '../../../src/extension/launchOutcome.ts';
+import { changedSince, launchOutcome, newlyInNeed } from '../../../src/extension/launchOutcome.ts';
 import { FleetStory } from '../../harness/fleetStory.ts';
 
 function rows(story: FleetStory): readonly AgentRow[] {
@@ -71,6 +71,23 @@ describe('agents that need a person', () => {
     deepStrictEqual(
       found.map(({ name }) => name),
       ['bo'],
+    );
+  });
+
+  it('are acted for only as long as they need what the message said', () => {
+    const story = FleetStory.bound();
+    const calm = rows(story)[0];
+    const [told] = rows(story.tell({ kind: 'screen read', name: 'ada', launchId: 'ada.1', dialog: 'trust' }));
+    const [another] = rows(story.tell({ kind: 'screen read', name: 'ada', launchId: 'ada.1', dialog: 'login' }));
+    if (told === undefined) throw new Error('no row');
+    deepStrictEqual(
+      [changedSince(told, told), ...[calm, another, undefined].map((now) => changedSince(told, now))],
+      [
+        undefined,
+        'Nothing was done: what the message said of ada is over. By now it is ready.',
+        'Nothing was done: what the message said of ada is over. By now it is blocked, waits at a dialog (login): attach and answer it.',
+        'Nothing was done: there is no agent ada any more.',
+      ],
     );
   });
 });
