@@ -69,14 +69,13 @@ export function planHealing(
   return isOver ? { decisions: [{ ...subject, kind: 'incident closed', outcome: 'over' }], effects: [] } : none;
 }
 
-/** A restart is a try for each endpoint of the agent that is being healed. */
+/** A restart is a try for each endpoint of the agent that is being healed. Where nothing can be resumed it is a fresh one. */
 function startRung(agent: Agent, server: string, rung: StartedRung, now: number): readonly FleetEvent[] {
-  const started = (one: string): FleetEvent => rungStarted(agent, one, rung, 'policy', now);
-  if (rung !== 'resume' && rung !== 'fresh') return [started(server)];
+  if (rung !== 'resume' && rung !== 'fresh') return [rungStarted(agent, server, rung, 'policy', now)];
   const servers = Object.entries(agent.incidents).flatMap(([name, { end }]) => (end === undefined ? [name] : []));
   const launch = nextLaunch(agent, rung, now);
   return [
-    ...[...new Set([server, ...servers])].map(started),
+    ...[...new Set([server, ...servers])].map((one) => rungStarted(agent, one, launch.mode, 'policy', now)),
     { at: now, kind: 'launch requested', name: agent.name, launch: { ...launch, cause: 'healing' } },
   ];
 }

@@ -91,15 +91,12 @@ function uselessRungs(
   now: number,
 ): readonly StartedRung[] {
   const isFreshAnyway = resumeOrFresh(agent, now).mode === 'fresh';
+  const hasFailedFresh = attempts.some(({ rung, outcome }) => rung === 'fresh' && outcome === 'failed');
   return [
     ...(canBeNudged(state, agent, server) ? [] : (['nudge'] as const)),
     ...(asksAtOldPort(state, agent) ? (['reconnect'] as const) : []),
-    // Each turn in it fails.
-    ...(poisonSentence(agent) === undefined ? [] : (['resume'] as const)),
-    // Nothing was to be resumed: that restart was a fresh one.
-    ...(isFreshAnyway && attempts.some((one) => one.rung === 'resume' && one.outcome === 'failed')
-      ? (['fresh'] as const)
-      : []),
+    // Each turn in it fails, or nothing is to be resumed and a fresh restart did not help.
+    ...(poisonSentence(agent) !== undefined || (isFreshAnyway && hasFailedFresh) ? (['resume'] as const) : []),
   ];
 }
 

@@ -152,6 +152,22 @@ describe('the whole healing ladder', () => {
     );
   });
 
+  it('restarts one that never took a prompt once, without a conversation, and says so', () => {
+    const story = deafRestart(reconnectsFail(FleetStory.bound().restartGateway('was closed', 60_000).wait(1_500)));
+    story.settle();
+    deepStrictEqual(
+      { shown: shown(story), attempts: attempts(story), launches: story.agent().launchCount },
+      {
+        shown: [
+          'dead',
+          'healing failed: Restart did not help: tried reconnect (2 times), fresh. Heal Now tries everything again.',
+        ],
+        attempts: ['reconnect failed', 'reconnect failed', 'fresh failed'],
+        launches: 2,
+      },
+    );
+  });
+
   it('judges a launch that a person asked for anew, with the restarts counted that did not help', () => {
     const story = deafRestart(deafRestart(reconnectsFail(saved(blackout()))));
     story.settle();
