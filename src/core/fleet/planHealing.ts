@@ -1,4 +1,5 @@
 import type { Health } from '../binding/health.ts';
+import { reconnectLine } from '../claude/reconnectLine.ts';
 import { activeAttempt, attemptDeadline, isRestart, nextMove, type StartedRung } from '../healing/ladder.ts';
 import { outageOf } from '../healing/outage.ts';
 import { putOffByPerson, situationOf } from '../healing/situation.ts';
@@ -148,7 +149,7 @@ function underWay(
   const effect: Effect =
     attempt.rung === 'nudge'
       ? { ...subject, kind: 'nudge', id: `nudge:${attempt.id}` }
-      : { ...subject, kind: 'type', id: `type:${attempt.id}`, text: `/mcp reconnect ${server}` };
+      : { ...subject, kind: 'type', id: `type:${attempt.id}`, text: reconnectLine(server) };
   return { decisions: [], effects: [effect] };
 }
 

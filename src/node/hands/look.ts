@@ -1,4 +1,5 @@
 import { delay } from '../../base/async.ts';
+import { isReconnectLine } from '../../core/claude/reconnectLine.ts';
 import { readScreen, type ScreenReading } from '../../core/claude/screen.ts';
 import type { ScreenShows } from '../../core/fleet/life.ts';
 import type { PaneInfo } from '../../core/tmux/formats.ts';
@@ -48,7 +49,7 @@ function showsOf(reading: ScreenReading): ScreenShows {
   switch (reading.kind) {
     case 'input':
     case 'busy':
-      return reading.text === '' ? 'empty input' : 'unsent input';
+      return reading.text === '' || isReconnectLine(reading.text) ? 'empty input' : 'unsent input';
     case 'dialog':
       return reading.dialog === 'permission' ? 'permission' : 'dialog';
     case 'unknown':
