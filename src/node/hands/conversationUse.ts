@@ -8,25 +8,26 @@ import type { PaneInfo } from '../../core/tmux/formats.ts';
 import { isWithin, processIdentity } from '../processIdentity.ts';
 import { liveSessionDirectory } from './liveSessions.ts';
 
-/** A claude whose terminal went runs its last hooks before it ends. In milliseconds. */
-const endsWithin = 10_000;
+/** In milliseconds. */
 const lookEvery = 100;
 
 /**
  * Rejects with `conversation-in-use` when the conversation that the agent's launch is to resume is used by a process
- * besides the one in `former`, and goes on to be: nothing in Claude stops two of them. Rejects at once when aborted.
+ * besides the one in `former`, and still is after `othersEndWithin` milliseconds: nothing in Claude stops two of them.
+ * Rejects at once when aborted.
  */
 export async function refuseInUse(
   agent: Agent | undefined,
   environment: Readonly<Record<string, string>>,
   former: Pick<PaneInfo, 'dead' | 'pid'> | undefined,
+  othersEndWithin: number,
   signal: AbortSignal,
 ): Promise<void> {
   const sessionId = agent === undefined ? undefined : currentLaunch(agent)?.expectedSessionId;
   const directory = liveSessionDirectory(environment);
   if (agent === undefined || sessionId === undefined || directory === undefined) return;
   const own = former?.dead === false ? former.pid : undefined;
-  const until = performance.now() + endsWithin;
+  const until = performance.now() + othersEndWithin;
   let pid = await otherUserOf(directory, sessionId, own);
   while (pid !== undefined && performance.now() < until) {
     await delay(lookEvery, signal);

@@ -29,6 +29,8 @@ export interface HandsOptions {
   readonly report: (facts: readonly HandsFact[]) => void;
   readonly log: Log;
   readonly now?: () => number;
+  /** As in {@link TaskContext}; 10 s by default. */
+  readonly othersEndWithin?: number;
 }
 
 /** How the hands stand to tmux. */
@@ -84,6 +86,7 @@ export class Hands extends DisposableObject {
       fleet: options.fleet,
       report,
       now: this.now,
+      othersEndWithin: options.othersEndWithin ?? 10_000,
     };
     this.observer = this._register(
       new Observer({

@@ -32,7 +32,7 @@ export async function launchTask(task: TaskOf<'launch'>, signal: AbortSignal, co
   const inSession = panes.filter((pane) => pane.sessionName === name);
   const former = inSession.find((pane) => isOf(name, pane, context)) ?? inSession[0];
   if (former !== undefined && !isOf(name, former, context)) throw stranger(former, tmux);
-  await refuseInUse(fleet().agents[name], environment, former, signal);
+  await refuseInUse(fleet().agents[name], environment, former, context.othersEndWithin, signal);
   signal.throwIfAborted();
   if (former !== undefined && !former.dead && task.guard !== 'bypassed') {
     const reason = await whatForbidsEnding(tmux, former);

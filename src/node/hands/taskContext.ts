@@ -13,6 +13,11 @@ export interface TaskContext {
   readonly fleet: () => FleetState;
   readonly report: (facts: readonly HandsFact[]) => void;
   readonly now: () => number;
+  /**
+   * How long another process may still use the conversation of a launch before that is refused, in milliseconds: a claude
+   * whose terminal went runs its last hooks before it ends.
+   */
+  readonly othersEndWithin: number;
 }
 
 export type TaskOf<Kind extends HandsTask['kind']> = Extract<HandsTask, { kind: Kind }>;

@@ -18,7 +18,10 @@ describe('two processes on one conversation (case 18)', function () {
   let other: ChildProcess;
 
   beforeEach(async () => {
-    rig = await HandsRig.open((root) => ({ environment: { ...process.env, CLAUDE_CONFIG_DIR: root } }));
+    rig = await HandsRig.open((root) => ({
+      environment: { ...process.env, CLAUDE_CONFIG_DIR: root },
+      othersEndWithin: 500,
+    }));
     sessions = path.join(rig.root, 'sessions');
     await mkdir(sessions);
     other = spawn('sleep', ['600']);
