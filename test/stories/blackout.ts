@@ -18,13 +18,14 @@ interface Fingerprint {
   readonly mcpSession: string | undefined;
 }
 
-/** The main story: bound, gateway killed, port closed, bound again. */
+/** The main story: bound, VS Code closed and opened again, gateway killed, port closed, bound again. */
 export const blackout: Story = {
-  name: 'gateway killed, then its port closed, and back',
+  name: 'VS Code closed and opened again, gateway killed, then its port closed, and back',
   versions: claudeVersions,
   run: (version, report) =>
     FleetWindow.play(version, report, async (window) => {
       await startTwoAgents(window, report);
+      await closedAndOpened(window, report);
       await gatewayKilled(window, report);
       await portClosed(window, version, report);
     }),
@@ -38,6 +39,21 @@ async function startTwoAgents(window: FleetWindow, report: StoryReport): Promise
   report.say(`two agents bound after ${seconds(took)}`);
   for (const name of ['ada', 'bo']) await callWorks(window, name);
   await window.picture('two-agents-bound');
+}
+
+/** The agents work on while no window is open, and are found running and bound; nothing was restarted. */
+async function closedAndOpened(window: FleetWindow, report: StoryReport): Promise<void> {
+  const before = await fingerprints(window);
+  const { gateway } = await window.gatewayProcesses();
+  await window.closeEditor();
+  await callWorks(window, 'ada');
+  await window.openEditor();
+  await window.waitForStatus(/2 bound/, { timeoutMs: 30_000 });
+  await window.waitForHealthText(/ada[\s\S]*bo/, { timeoutMs: 15_000 });
+  deepStrictEqual(await fingerprints(window), before);
+  deepStrictEqual((await window.gatewayProcesses()).gateway, gateway);
+  await window.picture('reopened');
+  report.say('VS Code closed and opened again: both go on, nothing was restarted');
 }
 
 /** The gateway alone dies and stays dead for 20 s: clients wait at the open port, a call made meanwhile succeeds. */

@@ -2,6 +2,8 @@ import { waitFor } from '../harness/waitFor.ts';
 import type { HostServer } from '../host/server.ts';
 import {
   type Browser,
+  type Locator,
+  notification,
   openView,
   openWorkbench,
   type Page,
@@ -44,7 +46,54 @@ export class EditorWindow {
   /** Runs a palette command and picks the agent that it asks for. */
   async runFor(agent: string, command: string): Promise<void> {
     await runCommand(this.page, command);
-    await quickInput(this.page).rows.filter({ hasText: agent }).first().click();
+    // Exact: a directory may hold the name, too.
+    const label = this.page.getByText(agent, { exact: true });
+    await quickInput(this.page).rows.filter({ has: label }).first().click();
+  }
+
+  /** Waits for a notification that contains `text`; resolves with its buttons. */
+  async offers(text: string, options: { readonly timeoutMs: number }): Promise<readonly string[]> {
+    await notification(this.page, text, options);
+    return this.buttons(text).allInnerTexts();
+  }
+
+  /** Presses a button of the notification that contains `text`. */
+  async take(text: string, button: string, options: { readonly timeoutMs: number }): Promise<void> {
+    await notification(this.page, text, options);
+    await this.buttons(text).filter({ hasText: button }).click();
+  }
+
+  /** Text of the modal question. */
+  async dialog(options: { readonly timeoutMs: number }): Promise<string> {
+    const dialog = this.page.locator('.monaco-dialog-box');
+    await dialog.waitFor({ timeout: options.timeoutMs });
+    return dialog.innerText();
+  }
+
+  /** Answers the modal question with a button. */
+  async answerDialog(button: string): Promise<void> {
+    const dialog = this.page.locator('.monaco-dialog-box');
+    await dialog.locator('.monaco-button', { hasText: button }).click();
+    await dialog.waitFor({ state: 'hidden' });
+  }
+
+  /** Only lines in sight are in the page: goes through the document in the editor page by page, again and again. */
+  async waitForDocument(text: RegExp, options: { readonly timeoutMs: number }): Promise<void> {
+    const lines = this.page.locator('.editor-instance .view-lines');
+    await lines.first().waitFor();
+    let pages = 0;
+    await waitFor(
+      `an editor with ${String(text)}`,
+      async () => {
+        const shown = (await lines.allInnerTexts()).join('\n').replace(/\u00a0/g, ' ');
+        if (text.test(shown)) return true;
+        await lines.first().click();
+        await this.page.keyboard.press(pages % 10 === 0 ? 'Control+Home' : 'PageDown');
+        pages += 1;
+        return false;
+      },
+      { ...options, everyMs: 300 },
+    );
   }
 
   /** Text of the status bar item. */
@@ -83,6 +132,32 @@ export class EditorWindow {
     return undefined;
   }
 
+  /** The lines of the timeline in the Binding Health view, newest first; opens it, and scrolls to the first with `to`. */
+  async timeline(to: string, options: { readonly timeoutMs: number }): Promise<readonly string[]> {
+    return waitFor(
+      'the timeline',
+      async () => {
+        const frame = this.page.frames().find((one) => one.url().includes('fake.html'));
+        const details = frame?.locator('details.timeline');
+        if (details === undefined) return undefined;
+        if ((await details.getAttribute('open', { timeout: 1_000 })) === null) {
+          await details.locator('summary').click({ timeout: 1_000 });
+        }
+        const lines = await details.locator('li').allInnerTexts();
+        const line = details.locator('li', { hasText: to }).first();
+        await line.evaluate(
+          (element) => {
+            element.scrollIntoView();
+          },
+          undefined,
+          { timeout: 1_000 },
+        );
+        return lines.length > 0 ? lines.map((line) => line.replace(/\s+/g, ' ')) : undefined;
+      },
+      { ...options, everyMs: 200 },
+    );
+  }
+
   /** Waits until the Binding Health view shows a text. */
   async waitForHealthText(text: RegExp, options: { readonly timeoutMs: number }): Promise<void> {
     let last: string | undefined;
@@ -98,5 +173,9 @@ export class EditorWindow {
     } catch (error) {
       throw new Error(`Binding Health does not show ${String(text)} but:\n${last ?? 'nothing'}`, { cause: error });
     }
+  }
+
+  private buttons(text: string): Locator {
+    return this.page.locator('.notification-list-item', { hasText: text }).first().locator('.monaco-button');
   }
 }

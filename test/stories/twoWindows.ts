@@ -1,11 +1,9 @@
 import { deepStrictEqual, ok } from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
 import { findProcesses } from '../harness/processes.mjs';
 import { waitFor } from '../harness/waitFor.ts';
+import { actingHost } from './actingHost.ts';
 import type { EditorWindow } from './editorWindow.ts';
 import { FleetWindow } from './fleetWindow.ts';
-import { extensionLogs } from './lastLook.ts';
 import type { Story } from './story.ts';
 
 const line = '/mcp reconnect bowline-self';
@@ -50,19 +48,11 @@ export const twoWindows: Story = {
     }),
 };
 
-/** Kills the extension host that has the hands with -9, and resolves with the number of its log. */
+/** Kills the extension host that has the hands with -9, and resolves with the name of its log. */
 async function killActing(window: FleetWindow): Promise<string> {
-  for (const file of await extensionLogs(window.fleet)) {
-    const lent = (await readFile(file, 'utf8')).match(/this window (has the hands|gave the hands back)/g)?.at(-1);
-    if (!lent?.includes('has')) continue;
-    const directory = path.dirname(path.dirname(file));
-    const own = await readFile(path.join(directory, 'remoteexthost.log'), 'utf8');
-    const pid = Number(/Extension host with pid (\d+) started/.exec(own)?.[1]);
-    if (!findProcesses(window.fleet.userDataDirectory).some((found) => found.pid === pid)) continue;
-    process.kill(pid, 'SIGKILL');
-    return path.basename(directory);
-  }
-  throw new Error('no window has the hands');
+  const { pid, log } = await actingHost(window);
+  process.kill(pid, 'SIGKILL');
+  return log;
 }
 
 /** Waits until both windows, the killed one among them, show the same agents, states and Binding Health. */
