@@ -29,6 +29,7 @@ import { SettingsSync, tmuxPathSetting } from './settings.ts';
 import { StatusBar } from './statusBar.ts';
 import type { StatusLook } from './statusLook.ts';
 import { AgentTerminals } from './terminals.ts';
+import { windowFacts } from './windowFacts.ts';
 
 /** What this window shows, for other extensions and for tests. Read only. */
 export interface BowlineWindow {
@@ -129,7 +130,12 @@ export async function activate(context: vscode.ExtensionContext): Promise<Bowlin
   store.add(new SettingsSync(client, log));
   const plans = store.add(new RestartPlanDocuments());
   const audit = store.add(new AuditDocuments(presenter, window));
-  store.add(new CommandTable({ client, presenter, terminals, attention, log, paths, plans, audit }));
+  store.add(
+    new CommandTable({
+      ...{ client, presenter, terminals, attention, log, paths, plans, audit },
+      windowFacts: windowFacts({ context, window, client, hands }),
+    }),
+  );
   store.add(
     vscode.workspace.onDidGrantWorkspaceTrust(() => {
       client.reconnect();

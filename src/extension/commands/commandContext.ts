@@ -6,6 +6,7 @@ import type { GatewayClient } from '../gatewayClient.ts';
 import type { ChannelLog } from '../log.ts';
 import type { RestartPlanDocuments } from '../restartPlanDocuments.ts';
 import type { AgentTerminals } from '../terminals.ts';
+import type { WindowFacts } from '../windowFacts.ts';
 
 /** What commands work with. */
 export interface CommandContext {
@@ -17,6 +18,7 @@ export interface CommandContext {
   readonly paths: StatePaths;
   readonly plans: RestartPlanDocuments;
   readonly audit: AuditDocuments;
+  readonly windowFacts: WindowFacts;
 }
 
 /** A command gets the row it was invoked on, or other arguments of a caller; whatever comes is read by a schema. */

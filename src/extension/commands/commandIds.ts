@@ -26,6 +26,7 @@ export const commandIds = [
   'bowline.hostResumed',
   'bowline.showCauses',
   'bowline.showLog',
+  'bowline.exportDiagnostics',
 ] as const;
 
 export type CommandId = (typeof commandIds)[number];

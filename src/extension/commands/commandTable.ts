@@ -6,6 +6,7 @@ import { reconnectMcp, verifyBinding } from './binding.ts';
 import type { CommandContext, CommandHandler } from './commandContext.ts';
 import { type CommandId, commandIds } from './commandIds.ts';
 import { configureAgent } from './configure.ts';
+import { exportDiagnostics } from './diagnostics.ts';
 import { forkConversation, keepTrying } from './conversations.ts';
 import { healAll, healNow } from './heal.ts';
 import { showError } from './interaction.ts';
@@ -46,6 +47,7 @@ const handlers: Readonly<Record<CommandId, CommandHandler>> = {
   'bowline.hostResumed': hostResumed,
   'bowline.showCauses': showCauses,
   'bowline.showLog': showLog,
+  'bowline.exportDiagnostics': exportDiagnostics,
 };
 
 /** Registers every command. An error of one ends here: it is told to the person and logged. */
