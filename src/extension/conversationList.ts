@@ -3,7 +3,7 @@ import { readEndpointFile } from '../node/endpointFile.ts';
 import type { StatePaths } from '../node/statePaths.ts';
 import { conversationListSchema, type ConversationRow } from '../protocol/conversations.ts';
 
-/** Milliseconds: the gateway opens up to 200 files for it. */
+/** Milliseconds: the gateway looks into every transcript of the directory for it. */
 const answerLimit = 20_000;
 
 /** The conversations that an agent could go on with, as the gateway's admin API lists them. Rejects: gateway-away. */

@@ -17,7 +17,10 @@ export const commandSchema = z.discriminatedUnion('kind', [
     model: optional(z.string().check(z.maxLength(200))),
     permissionMode: optional(z.string().check(z.maxLength(100))),
   }),
-  /** Starts an agent that does not run; resumes its conversation where it has one. Errors: already-running. */
+  /**
+   * Starts an agent that does not run; resumes its conversation where it has one, also one that the record lost. Errors:
+   * already-running, conversation-ambiguous (a person chooses: `resume other`), transcripts-unreadable.
+   */
   z.object({ kind: z.literal('start'), name: nameSchema }),
   /** Errors: guard-blocked (the sentence tells the reason), unknown-agent. `bypass` writes an audit record. */
   z.object({

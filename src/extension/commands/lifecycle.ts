@@ -1,9 +1,11 @@
 import * as vscode from 'vscode';
+import { BowlineError } from '../../base/errors.ts';
 import type { AgentRow } from '../../core/fleet/select.ts';
 import { currentLaunch } from '../../core/fleet/agent.ts';
 import type { CommandContext } from './commandContext.ts';
 import { isStoppable, stillRunning } from '../stopProgress.ts';
 import { awaitLaunch, chooseAgent, connect, isAllowedToLaunch, untilSettled, withProgress } from './interaction.ts';
+import { resumeChosen } from './otherConversation.ts';
 
 /** Starts an agent that does not run; its conversation goes on where it has one. */
 export async function start(context: CommandContext, argument: unknown): Promise<void> {
@@ -13,7 +15,13 @@ export async function start(context: CommandContext, argument: unknown): Promise
   if (row === undefined) return;
   const launchesBefore = context.presenter.state.agents[row.name]?.launchCount ?? 0;
   context.attention.watch(row.name);
-  await context.client.request({ kind: 'start', name: row.name });
+  try {
+    await context.client.request({ kind: 'start', name: row.name });
+  } catch (error) {
+    if (!(error instanceof BowlineError) || error.code !== 'conversation-ambiguous') throw error;
+    await resumeChosen(context, row.name, `Several conversations can be that of ${row.name}: which one is it?`);
+    return;
+  }
   await awaitLaunch(context, row.name, launchesBefore);
 }
 

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { BowlineError } from '../../base/errors.ts';
 import { currentLaunch } from '../../core/fleet/agent.ts';
 import type { ConversationRow } from '../../protocol/conversations.ts';
+import { conversationItems } from '../conversationItems.ts';
 import { conversationsOf } from '../conversationList.ts';
 import type { CommandContext } from './commandContext.ts';
 import { awaitLaunch, chooseAgent, connect, isAllowedToLaunch, withProgress } from './interaction.ts';
@@ -16,8 +17,12 @@ export async function resumeOtherConversation(context: CommandContext, argument:
     fits: ({ name }) => agents[name] !== undefined && currentLaunch(agents[name]) === undefined,
   });
   if (row === undefined) return;
-  const { name } = row;
-  const chosen = await chooseConversation(context, name, `Which conversation is ${name} to go on with?`);
+  await resumeChosen(context, row.name, `Which conversation is ${row.name} to go on with?`);
+}
+
+/** Has a person choose a conversation for an agent that does not run, and starts it with that. */
+export async function resumeChosen(context: CommandContext, name: string, title: string): Promise<void> {
+  const chosen = await chooseConversation(context, name, title);
   if (chosen === undefined) return;
   const launchesBefore = context.presenter.state.agents[name]?.launchCount ?? 0;
   context.attention.watch(name);
@@ -44,23 +49,13 @@ async function chooseConversation(
   const all = await withProgress(`Bowline: looking for conversations of ${name}`, (signal) => {
     return conversationsOf(paths, name, signal);
   });
-  const rows = all.filter(({ transcript }) => transcript !== undefined);
-  if (rows.length === 0) {
+  const items = conversationItems(all, (at) => new Date(at).toLocaleString());
+  if (items.length === 0) {
     const { directory } = presenter.state.agents[name]?.configuration ?? {};
     throw new BowlineError(
       'bad-request',
       `Claude keeps no conversation of ${name} in ${directory ?? 'its directory'}. Use Force Fresh Restart to begin one.`,
     );
   }
-  const items = rows.map((row) => ({
-    label: row.firstPrompt ?? row.sessionId,
-    description: `${relation(row)}${new Date(row.at).toLocaleString()}`,
-    detail: row.firstPrompt === undefined ? '' : row.sessionId,
-    row,
-  }));
   return (await vscode.window.showQuickPick(items, { title, matchOnDescription: true, matchOnDetail: true }))?.row;
-}
-
-function relation({ relation: kind }: ConversationRow): string {
-  return kind === 'current' ? 'current, ' : kind === 'former' ? 'of this agent, ' : '';
 }

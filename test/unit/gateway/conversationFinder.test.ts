@@ -1,7 +1,6 @@
 import { deepStrictEqual, rejects } from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import {
-  chmodSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
