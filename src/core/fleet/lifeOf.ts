@@ -66,8 +66,19 @@ export function lifeOf(
 
 const withoutHands = 'waits: no window is open that could heal it. Open one, or switch on "bowline.healWithoutWindow".';
 
+/** Healing ends no turn by itself: what it waits for may be a tool that never answers, and that only a person can judge. */
 function untilIdle({ activity }: Agent): string {
-  return activity.kind === 'idle' ? '' : 'waits until it is idle';
+  switch (activity.kind) {
+    case 'idle':
+      return '';
+    case 'busy':
+      return 'waits for the end of its turn. If that waits for a lost tool, Interrupt Turn ends it';
+    case 'waiting for permission':
+    case 'waiting for input':
+      return 'waits for your answer to its question: attach and give it';
+    case 'unknown':
+      return 'waits for a sign that it is idle: attach and look';
+  }
 }
 
 function relaunchSentence({ relaunch }: Agent): string {
