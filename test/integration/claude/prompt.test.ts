@@ -1,9 +1,10 @@
 import { deepStrictEqual, match } from 'node:assert/strict';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { PromptView } from '../../../src/core/fleet/promptView.ts';
 import { promptViews } from '../../../src/core/fleet/promptView.ts';
 import { readScreen } from '../../../src/core/claude/screen.ts';
+import { readEndpointFile } from '../../../src/node/endpointFile.ts';
 import { claudeVersions } from '../../harness/claude.ts';
 import { FleetRig } from '../../harness/fleetRig.ts';
 import { waitFor } from '../../harness/waitFor.ts';
@@ -162,5 +163,28 @@ for (const version of claudeVersions) {
       await idle();
       deepStrictEqual(asked('typed and wiped'), ['typed and wiped']);
     });
+
+    it('is received by the transcript when the hook is silent, and the conversation goes on', async () => {
+      const before = rig.agent('ada').session;
+      const silence = await silenceHooks(rig);
+      await send('p7', 'line one, told by no hook\nline two');
+      await until('p7', 'received');
+      await silence.end();
+      const lines = rig.state.timeline.filter(({ text }) => text.startsWith('prompt received')).map(({ text }) => text);
+      deepStrictEqual(
+        [asked('told by no hook'), lines.at(-1), rig.agent('ada').session?.turnsCompleted === before?.turnsCompleted],
+        [['line one, told by no hook\nline two'], 'prompt received, as its transcript tells; no hook told it', true],
+      );
+    });
   });
+}
+
+/** From now on the program that Claude's hooks run tells nothing, until `end`. */
+async function silenceHooks({ paths }: FleetRig): Promise<{ end(): Promise<void> }> {
+  const reading = await readEndpointFile(paths);
+  if (reading.kind !== 'ok') throw new Error(`endpoint file ${reading.kind}`);
+  const program = path.join(paths.versions, reading.endpoint.version, 'hook.js');
+  await rename(program, `${program}.kept`);
+  await writeFile(program, '');
+  return { end: () => rename(`${program}.kept`, program) };
 }
