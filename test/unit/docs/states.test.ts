@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { DoubtCause } from '../../../src/core/binding/bindingRecord.ts';
 import type { UnboundCause } from '../../../src/core/binding/health.ts';
+import type { ActivityKind } from '../../../src/core/fleet/agent.ts';
 import type { ShownLife } from '../../../src/core/fleet/lifeOf.ts';
 import type { EndpointState } from '../../../src/core/fleet/select.ts';
 import type { BlockedReason, DeadReason } from '../../../src/core/fleet/life.ts';
@@ -53,6 +54,13 @@ const causes: Readonly<Record<UnboundCause | DoubtCause, true>> = {
   'probe late': true,
   asked: true,
 };
+const activities: Readonly<Record<ActivityKind, true>> = {
+  idle: true,
+  busy: true,
+  'waiting for permission': true,
+  'waiting for input': true,
+  unknown: true,
+};
 const reasons: Readonly<Record<BlockedReason | DeadReason, true>> = {
   'resume failed': true,
   'login needed': true,
@@ -95,10 +103,10 @@ function firstCells(heading: string): readonly string[] {
 }
 
 describe('tables of states in the README', () => {
-  it('have every state of a binding, every cause, every life and every verdict of the guard, and no other', () => {
+  it('have every state of a binding, every cause, life, activity and verdict of the guard, and no other', () => {
     deepStrictEqual(
-      [firstCells('state'), firstCells('cause'), firstCells('life'), firstCells('verdict')],
-      [bindings, causes, lives, verdicts].map((names) => Object.keys(names).sort()),
+      [firstCells('state'), firstCells('cause'), firstCells('life'), firstCells('activity'), firstCells('verdict')],
+      [bindings, causes, lives, activities, verdicts].map((names) => Object.keys(names).sort()),
     );
   });
 
@@ -112,7 +120,7 @@ describe('tables of states in the README', () => {
   });
 
   it('say what to do in every row', () => {
-    const rows = ['state', 'cause', 'life', 'verdict'].flatMap(table);
+    const rows = ['state', 'cause', 'life', 'activity', 'verdict'].flatMap(table);
     deepStrictEqual(
       rows.filter(([, , meaning = '', todo = '']) => meaning === '' || todo === ''),
       [],
