@@ -90,6 +90,11 @@ async function main(): Promise<void> {
   const fleet = store.add(
     new FleetService({ state: loaded.state, clock, log, save: (state) => gate.run(() => saveState(paths, state)) }),
   );
+  const prompts = new PromptStore(paths);
+  store.add(followTranscripts({ fleet, clock, keys, log }));
+  store.add(followPrompts({ fleet, prompts, log }));
+  // What hooks left is older than what is told once the socket is served, such as the end of the process that they were of.
+  await store.add(new SpoolDrain({ fleet, paths, log })).begun;
   const server = createServer();
   server.keepAliveTimeout = 600_000; // a client that reuses a connection in the moment of its end loses a call
   const port = await listen(server);
@@ -120,7 +125,6 @@ async function main(): Promise<void> {
   };
   const sign = new SignOfLife(paths, endpoint, log);
   const preparation = { ...{ files: launchFiles, contexts, paths, clock }, published: () => sign.confirm() };
-  const prompts = new PromptStore(paths);
   const tasks = store.add(
     new HandsTasks({
       ...{ fleet, clock, log },
@@ -171,14 +175,11 @@ async function main(): Promise<void> {
       }
     }),
   );
-  store.add(followTranscripts({ fleet, clock, keys, log }));
   store.add(followAgents({ fleet, keys, paths, mcp, log }));
-  store.add(followPrompts({ fleet, prompts, log }));
   const hostClock = new HostClock(pulseEveryMs, () => {
     log.info('the host slept, or its clock was set');
     fleet.report({ at: clock(), kind: 'host resumed' });
   });
-  store.add(new SpoolDrain({ fleet, paths, log }));
 
   beat();
   store.add(

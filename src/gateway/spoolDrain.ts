@@ -25,6 +25,14 @@ const everyMs = 10_000;
 export class SpoolDrain extends DisposableObject {
   private readonly sequencer = new Sequencer();
   private waiting = false;
+  private begin: () => void = () => undefined;
+  /**
+   * Resolves when all that waited at the start is folded in, on disk or not: whatever is told from then on is told to a
+   * fleet that knows it. Never rejects.
+   */
+  readonly begun = new Promise<void>((resolve) => {
+    this.begin = resolve;
+  });
 
   constructor(private readonly options: SpoolDrainOptions) {
     super();
@@ -72,6 +80,7 @@ export class SpoolDrain extends DisposableObject {
       } catch (error) {
         this.options.log.error('the spool cannot be drained', { reason: messageOf(error) });
       }
+      this.begin();
     });
   }
 
@@ -79,7 +88,9 @@ export class SpoolDrain extends DisposableObject {
     const { fleet, paths, log } = this.options;
     const spooled = await readSpool(paths, { parse: (value) => hookReportSchema.parse(value, inEnglish), log });
     if (spooled.length === 0) return;
-    await Promise.all(spooled.map(({ agent, report }) => fleet.reportDurably(hookEvent(agent, report))));
+    const written = spooled.map(({ agent, report }) => fleet.reportDurably(hookEvent(agent, report)));
+    this.begin();
+    await Promise.all(written);
     await Promise.all(spooled.map(({ path }) => rm(path, { force: true })));
     log.info('took in reports of hooks from the spool', { reports: spooled.length });
   }
