@@ -151,7 +151,9 @@ describe('gateway process', function () {
 
   it('keeps every change that it has answered for, at whatever moment of a write it is killed', async () => {
     const seed = Math.floor(Math.random() * 2 ** 31);
-    let endpoint = await rig.start();
+    await rig.install();
+    let holder = rig.startHolder();
+    let endpoint = await rig.up();
     const directory = rig.directory();
     const answered: string[] = [];
     const random = randomFrom(seed);
@@ -166,6 +168,11 @@ describe('gateway process', function () {
         kill(endpoint.gateway.pid, 'SIGKILL');
       });
       await Promise.all([killed, ...asked.map((one) => one.catch(() => undefined))]);
+      if (round % 3 === 2) {
+        // A holder waits longer after each death in a row; another one begins anew.
+        holder.kill('SIGKILL');
+        holder = rig.startHolder();
+      }
       endpoint = await rig.up({ not: endpoint });
       const known = Object.keys(stateOnDisk().agents);
       assert.deepStrictEqual(
