@@ -47,6 +47,7 @@ const urgencies: Readonly<Record<FleetEventKind, Urgency>> = {
   'guard bypassed': 'durable',
   'conversation released': 'durable',
   'conversation found': 'durable',
+  'hooks checked': 'durable',
   'conversation shared': 'durable',
   'program changed': 'durable',
   'transcript seen': 'durable',

@@ -4,6 +4,7 @@ import type { Log } from '../base/log.ts';
 import { messageOf } from '../base/errors.ts';
 import { readTranscript, type TranscriptFact } from '../core/claude/transcript.ts';
 import { poisonedTurns } from '../core/claude/turns.ts';
+import type { HooksEffect } from '../core/fleet/effects.ts';
 import { isErrorWithCode, readPart } from '../node/files.ts';
 import { promptDigest } from '../node/promptDigest.ts';
 import type { FleetService } from './fleetService.ts';
@@ -21,8 +22,8 @@ export interface TranscriptLookOptions {
 const tailBytes = 1024 * 1024;
 
 /**
- * Looks for transcripts that should be there, for a typed prompt whose receipt no hook told, and reads the end of one that
- * is resumed: it may have been poisoned while nobody watched.
+ * Looks for transcripts that should be there, for a typed prompt whose receipt no hook told, for prompts that hooks which
+ * went silent did not tell, and reads the end of one that is resumed: it may have been poisoned while nobody watched.
  */
 export function followTranscripts({ fleet, clock, keys, log }: TranscriptLookOptions): Disposable {
   const store = new DisposableStore();
@@ -33,6 +34,18 @@ export function followTranscripts({ fleet, clock, keys, log }: TranscriptLookOpt
       })
       .catch((error: unknown) => {
         log.warn('a transcript cannot be looked at', { agent: name, reason: messageOf(error) });
+      });
+  };
+  const checkHooks = ({ name, launchId, path, toldUntil }: HooksEffect): void => {
+    void readEnd(path)
+      .catch((error: unknown) => {
+        log.warn('a transcript cannot be looked at', { agent: name, reason: messageOf(error) });
+        return [];
+      })
+      .then((facts) => {
+        const silentSince = facts.find(({ kind, at = 0 }) => kind === 'prompt' && at > toldUntil)?.at;
+        const found = silentSince === undefined ? {} : { silentSince };
+        fleet.report({ at: clock(), kind: 'hooks checked', name, launchId, ...found });
       });
   };
   const lookForPrompt = async (name: string, promptId: string, path: string): Promise<Seen> => {
@@ -47,6 +60,7 @@ export function followTranscripts({ fleet, clock, keys, log }: TranscriptLookOpt
   store.add(
     fleet.onEffects((effects) => {
       for (const effect of effects) {
+        if (effect.kind === 'hooks') checkHooks(effect);
         if (effect.kind !== 'transcript') continue;
         const { name, sessionId, path, promptId } = effect;
         report(name, sessionId, () => (promptId === undefined ? lookFor(path) : lookForPrompt(name, promptId, path)));

@@ -159,6 +159,7 @@ const runningSchema = z.object({
   unverified: optional(z.object({ at: timeSchema, detail: z.string() })),
   awake: optional(z.object({ at: timeSchema, detail: z.string() })),
   shared: optional(z.object({ at: timeSchema, pid: z.int() })),
+  hooks: optional(z.object({ checkedAt: timeSchema, silentSince: optional(timeSchema) })),
   program: optional(z.enum(['replaced', 'gone'])),
   dialog: optional(dialogSchema),
   look: optional(lookSchema),

@@ -113,6 +113,7 @@ export function ruleOfEffects(state: FleetState, effect: Effect): string | undef
     case 'end':
     case 'probe':
     case 'transcript':
+    case 'hooks':
       return undefined;
   }
 }

@@ -2,7 +2,7 @@ import { type Agent, runningLaunch } from './agent.ts';
 
 /** Something that endangers the agent's conversation, or that a person should know of its process. */
 export interface Alarm {
-  readonly code: 'not-saved' | 'conversation-shared' | 'program-changed';
+  readonly code: 'not-saved' | 'hooks-silent' | 'conversation-shared' | 'program-changed';
   readonly sentence: string;
   readonly severity: 'warning' | 'error';
 }
@@ -29,6 +29,16 @@ export function alarmsOf(agent: Agent): readonly Alarm[] {
       sentence:
         `${name} takes prompts, and Claude writes no transcript (${session.unsaved.path}): this conversation cannot be ` +
         'resumed. Look for CLAUDE_CODE_CHILD_SESSION among its variables, and whether the disk is full.',
+    });
+  }
+  const silentSince = running.hooks?.silentSince;
+  if (session !== undefined && silentSince !== undefined && session.reportedAt < silentSince) {
+    alarms.push({
+      code: 'hooks-silent',
+      severity: 'error',
+      sentence:
+        `Hooks silent: ${name} takes prompts that no hook of it tells, so that a change of its conversation would go ` +
+        'unseen. Restart it, and look at Show Log if that does not help.',
     });
   }
   if (running.program !== undefined) {

@@ -144,6 +144,7 @@ function deedOf(
       return found(before, after, 'gateway');
     case 'conversation shared':
     case 'program changed':
+    case 'hooks checked':
       return found(before, after, hands);
     case 'epoch started':
     case 'host resumed':

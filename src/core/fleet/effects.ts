@@ -7,7 +7,7 @@ import type { Launch } from './life.ts';
 export type Effect = HandsEffect | GatewayEffect;
 
 /** Effects that the gateway runs itself. */
-type GatewayEffect = ProbeEffect | TranscriptEffect | NudgeEffect;
+type GatewayEffect = ProbeEffect | TranscriptEffect | HooksEffect | NudgeEffect;
 
 const whose: Readonly<Record<Effect['kind'], 'hands' | 'gateway'>> = {
   launch: 'hands',
@@ -18,6 +18,7 @@ const whose: Readonly<Record<Effect['kind'], 'hands' | 'gateway'>> = {
   prompt: 'hands',
   probe: 'gateway',
   transcript: 'gateway',
+  hooks: 'gateway',
   nudge: 'gateway',
 };
 
@@ -81,6 +82,17 @@ export interface TranscriptEffect {
   readonly path: string;
   /** Of a prompt that was typed and whose receipt no hook has told. */
   readonly promptId?: string;
+}
+
+/** A look whether a prompt that no hook told stands in the transcript, by the gateway itself. */
+export interface HooksEffect {
+  readonly kind: 'hooks';
+  readonly id: string;
+  readonly name: string;
+  readonly launchId: string;
+  readonly path: string;
+  /** Milliseconds since the epoch: hooks told everything until then. */
+  readonly toldUntil: number;
 }
 
 /** A ping on the standing stream, sent by the gateway itself. */

@@ -130,6 +130,8 @@ type FleetFact =
       readonly errors?: readonly TurnError[];
       readonly promptId?: string;
     }
+  /** Whether the hooks still tell of its turns; `silentSince`: the time of a prompt in its transcript that none told. */
+  | { readonly kind: 'hooks checked'; readonly name: string; readonly launchId: string; readonly silentSince?: number }
   /** The record named no conversation, or not that it took a prompt, and this is the only one that can be it. */
   | {
       readonly kind: 'conversation found';

@@ -84,6 +84,11 @@ export interface RunningLaunch {
   readonly awake?: { readonly at: number; readonly detail: string };
   /** Another process that works on the same conversation. */
   readonly shared?: { readonly at: number; readonly pid: number };
+  /**
+   * When it was last looked whether its hooks still tell of its turns, because its live-session file told of work that they
+   * did not; `silentSince`: the time of a prompt that none told.
+   */
+  readonly hooks?: { readonly checkedAt: number; readonly silentSince?: number };
   /** What became of its program since it was started; absent: nothing. */
   readonly program?: 'replaced' | 'gone';
   /** A dialog on the screen that only a person may answer. */

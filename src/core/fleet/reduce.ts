@@ -78,6 +78,7 @@ function fold(state: FleetState, event: FleetEvent): FleetState {
     }
     case 'conversation released':
     case 'conversation found':
+    case 'hooks checked':
     case 'transcript seen':
     case 'conversation shared':
     case 'program changed': {

@@ -10,7 +10,12 @@ type AlarmEvent = Extract<
   FleetEvent,
   {
     kind:
-      'conversation released' | 'conversation found' | 'transcript seen' | 'conversation shared' | 'program changed';
+      | 'conversation released'
+      | 'conversation found'
+      | 'hooks checked'
+      | 'transcript seen'
+      | 'conversation shared'
+      | 'program changed';
   }
 >;
 
@@ -27,6 +32,11 @@ export function reduceAlarms(agent: Agent, event: AlarmEvent): Reduction {
     }
     case 'conversation found':
       return found(agent, event);
+    case 'hooks checked': {
+      const { at: checkedAt, silentSince } = event;
+      const hooks = { checkedAt, ...(silentSince !== undefined && { silentSince }) };
+      return reduceRunning(agent, event.launchId, (running) => ({ ...running, hooks }));
+    }
     case 'transcript seen': {
       const { session } = agent;
       if (session?.id !== event.sessionId) return { agent };

@@ -65,6 +65,29 @@ describe('looks at transcripts', () => {
     );
   });
 
+  it('tell that a prompt stands there which no hook told, and where none does that too', async () => {
+    fleet.start();
+    hook('UserPromptSubmit', true);
+    const busy = (): void => {
+      now += 60_000;
+      fleet.report({ at: now, kind: 'activity observed', name: 'ada', launchId: 'ada.1', activity: 'idle' });
+      now += 15_000;
+      fleet.report({ at: now, kind: 'settings changed', settings: fleet.state.settings });
+    };
+    const checked = (): { readonly checkedAt: number; readonly silentSince?: number } | undefined => {
+      const life = fleet.state.agents['ada']?.life;
+      return life?.kind === 'running' ? life.running.hooks : undefined;
+    };
+    busy();
+    await waitFor('a look at nothing', () => checked()?.checkedAt === now);
+    const first = checked();
+    writeFileSync(path, line('user', 'told by nobody'));
+    hook('UserPromptSubmit', true);
+    busy();
+    await waitFor('a look at the prompt', () => checked()?.checkedAt === now);
+    deepStrictEqual([first?.silentSince, checked()?.silentSince], [undefined, 9e12]);
+  });
+
   it('find the poison of a conversation that is resumed, in its last turns only', async () => {
     writeFileSync(
       path,

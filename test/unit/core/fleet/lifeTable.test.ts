@@ -90,6 +90,7 @@ function facts(launchId: string): { readonly [Kind in FleetEventKind]: Fact<Kind
     'interrupt requested': { kind: 'interrupt requested', ...of, request: { id: 'i', turnSince: 1, by: 'w' } },
     'interrupt pressed': { kind: 'interrupt pressed', ...of, interruptId: 'i' },
     'interrupt ended': { kind: 'interrupt ended', ...of, interruptId: 'i', outcome: 'no effect', detail: 'no' },
+    'hooks checked': { kind: 'hooks checked', ...of, silentSince: 1 },
     'conversation found': { kind: 'conversation found', name: 'ada', sessionId: 'session-1', transcriptPath: '/t' },
     'conversation shared': { kind: 'conversation shared', ...of, pid: 7 },
     'program changed': { kind: 'program changed', ...of, what: 'gone' },
