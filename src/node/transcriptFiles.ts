@@ -1,5 +1,5 @@
-import { closeSync, constants, openSync, readSync } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { messageOf } from '../base/errors.ts';
@@ -57,22 +57,21 @@ export async function searchTranscripts(
   const unreadable: { path: string; reason: string }[] = [];
   const listed = await Promise.all(places.folders.map((folder) => listFolder(folder, unreadable)));
   const asked = new Set(places.paths);
-  const paths = [...new Set([...listed.flat(), ...asked])];
-  const files = (await Promise.all(paths.map((path) => lookAt(path, unreadable)))).flatMap((file) => file ?? []);
-  const latestFirst = files.sort((a, b) => b.modifiedAt - a.modifiedAt);
   const reading = new Slices();
-  const found: FoundTranscript[] = [];
-  for (const file of latestFirst) {
+  const begun: Omit<FoundTranscript, 'isPoisoned'>[] = [];
+  for (const path of new Set([...listed.flat(), ...asked])) {
     await reading.goOn();
     try {
-      const transcript = readTranscriptFile(file, {
-        ...(!asked.has(file.path) && { realDirectory }),
-        tail: found.length < tailsAtMost ? 'read' : 'left out',
-      });
-      if (transcript !== undefined) found.push(transcript);
+      const transcript = readHead(path, asked.has(path) ? undefined : realDirectory);
+      if (transcript !== undefined) begun.push(transcript);
     } catch (error) {
-      if (!isAbsence(error)) unreadable.push({ path: file.path, reason: messageOf(error) });
+      if (!isAbsence(error)) unreadable.push({ path, reason: messageOf(error) });
     }
+  }
+  const found: FoundTranscript[] = [];
+  for (const transcript of begun.sort((a, b) => b.modifiedAt - a.modifiedAt)) {
+    await reading.goOn();
+    found.push({ ...transcript, isPoisoned: found.length < tailsAtMost && endsPoisoned(transcript) });
   }
   return { found, unreadable };
 }
@@ -106,47 +105,48 @@ function isTranscriptName(name: string): boolean {
   return name.endsWith('.jsonl') && isSessionId(basename(name, '.jsonl'));
 }
 
-async function lookAt(
-  path: string,
-  unreadable: { path: string; reason: string }[],
-): Promise<TranscriptFile | undefined> {
-  try {
-    const status = await stat(path);
-    if (!status.isFile()) return undefined;
-    const sessionId = basename(path, '.jsonl');
-    return { sessionId, path, bytes: status.size, modifiedAt: Math.round(status.mtimeMs) };
-  } catch (error) {
-    if (!isAbsence(error)) unreadable.push({ path, reason: messageOf(error) });
-    return undefined;
-  }
-}
-
 /** There is nothing at such a path that could be read by anybody. */
 function isAbsence(error: unknown): boolean {
-  return ['ENOENT', 'ENOTDIR', 'ELOOP'].some((code) => isErrorWithCode(error, code));
+  return ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO'].some((code) => isErrorWithCode(error, code));
 }
 
-/** Undefined: it began in another directory, or says nothing of one. Blocks for the time of two small reads. */
-function readTranscriptFile(
-  file: TranscriptFile,
-  { realDirectory, tail }: { readonly realDirectory?: string; readonly tail: 'read' | 'left out' },
-): FoundTranscript | undefined {
-  // A pipe that took the file's place would wait for a writer.
-  const descriptor = openSync(file.path, constants.O_RDONLY | constants.O_NONBLOCK);
-  try {
+/** Undefined: it is no file, it began in another directory, or it says nothing of one. Blocks for a small read. */
+function readHead(path: string, realDirectory: string | undefined): Omit<FoundTranscript, 'isPoisoned'> | undefined {
+  return withFile(path, (descriptor) => {
+    const status = fstatSync(descriptor);
+    if (!status.isFile()) return undefined;
+    const { size: bytes } = status;
     let head: TranscriptHead = {};
     let isReadWhole = false;
-    for (const bytes of headBytes) {
-      head = readTranscriptHead(textOf(descriptor, 0, Math.min(bytes, file.bytes)), realDirectory);
-      isReadWhole = file.bytes <= bytes;
+    for (const part of headBytes) {
+      head = readTranscriptHead(textOf(descriptor, 0, Math.min(part, bytes)), realDirectory);
+      isReadWhole = bytes <= part;
       const isElsewhere = realDirectory !== undefined && (head.directory ?? realDirectory) !== realDirectory;
       if (isReadWhole || isElsewhere || (head.directory !== undefined && head.firstPrompt !== undefined)) break;
     }
     if (realDirectory !== undefined && head.directory !== realDirectory) return undefined;
-    const start = tail === 'read' ? Math.max(0, file.bytes - tailBytes) : file.bytes;
+    const modifiedAt = Math.round(status.mtimeMs);
+    return { sessionId: basename(path, '.jsonl'), path, bytes, modifiedAt, ...head, isReadWhole };
+  });
+}
+
+/** What cannot be read any more tells no poison. */
+function endsPoisoned({ path, bytes }: TranscriptFile): boolean {
+  const start = Math.max(0, bytes - tailBytes);
+  try {
     // A torn first line is skipped alone.
-    const { facts } = readTranscript(textOf(descriptor, start, file.bytes - start));
-    return { ...file, ...head, isReadWhole, isPoisoned: poisonedTurns(facts).length >= poisonedAfter };
+    const { facts } = readTranscript(withFile(path, (descriptor) => textOf(descriptor, start, bytes - start)));
+    return poisonedTurns(facts).length >= poisonedAfter;
+  } catch {
+    return false;
+  }
+}
+
+/** A pipe that stands there instead of a file would wait for a writer. */
+function withFile<T>(path: string, read: (descriptor: number) => T): T {
+  const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    return read(descriptor);
   } finally {
     closeSync(descriptor);
   }
