@@ -106,6 +106,9 @@ export class Commands {
       case 'host resumed':
         this.options.fleet.report({ at: this.now(), kind: 'host resumed' });
         return;
+      case 'reconcile':
+        this.options.fleet.report({ at: this.now(), asker: by, kind: 'reconcile requested' });
+        return;
     }
   }
 

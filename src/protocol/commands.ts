@@ -88,6 +88,8 @@ export const commandSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('configure agent'), name: nameSchema, change: configurationChangeSchema }),
   /** The machine slept, or is believed to have: every binding is proven again. */
   z.object({ kind: z.literal('host resumed') }),
+  /** Compares what is there with the record; what came of it stands in the fleet's `reconciliation`. */
+  z.object({ kind: z.literal('reconcile') }),
 ]);
 
 export type Command = z.infer<typeof commandSchema>;

@@ -92,6 +92,20 @@ const programChanged = z.object({
   launchId,
   what: z.enum(['replaced', 'gone']),
 });
+const differenceFound = z.object({
+  at,
+  kind: z.literal('difference found'),
+  name,
+  what: z.enum(['pane without record', 'pane of another launch', 'other conversation', 'transcript missing']),
+  detail: textSchema,
+});
+const reconciled = z.object({
+  at,
+  kind: z.literal('reconciled'),
+  askedAt: timeSchema,
+  differences: z.int(),
+  problem: optional(textSchema),
+});
 const attempt = { at, name, server: z.string(), attemptId: z.string() };
 const rungActed = z.object({ ...attempt, kind: z.literal('rung acted') });
 const rungEnded = z.object({ ...attempt, kind: z.literal('rung ended'), outcome: outcomeSchema, detail: textSchema });
@@ -111,6 +125,8 @@ export const handsFactSchema = z.discriminatedUnion('kind', [
   activityObserved,
   conversationShared,
   programChanged,
+  differenceFound,
+  reconciled,
   rungActed,
   rungEnded,
   promptTaken,
@@ -134,6 +150,8 @@ export type HandsFact = Extract<
       | 'activity observed'
       | 'conversation shared'
       | 'program changed'
+      | 'difference found'
+      | 'reconciled'
       | 'rung acted'
       | 'rung ended'
       | 'prompt taken'
@@ -169,6 +187,9 @@ export const fleetEventSchema = z.discriminatedUnion('kind', [
   z.object({ at, kind: z.literal('guard bypassed'), record: guardBypassSchema }),
   conversationShared,
   programChanged,
+  differenceFound,
+  reconciled,
+  z.object({ at, asker, kind: z.literal('reconcile requested') }),
   z.object({
     at,
     kind: z.literal('transcript seen'),

@@ -381,6 +381,12 @@ export const fleetStateSchema = z.object({
   settings: settingsSchema,
   agents: z.record(nameSchema, agentSchema),
   hands: optional(z.object({ holder: z.string(), since: timeSchema })),
+  reconciliation: optional(
+    z.object({
+      askedAt: timeSchema,
+      done: optional(z.object({ at: timeSchema, differences: z.int(), problem: optional(textSchema) })),
+    }),
+  ),
   notices: z.array(noticeSchema),
   audit: z.array(auditSchema),
   timeline: z.array(z.object({ at: timeSchema, agent: z.string(), server: optional(z.string()), text: z.string() })),

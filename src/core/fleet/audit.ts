@@ -19,6 +19,7 @@ interface Deed {
 /** The state with what `event`, folded into `before`, means for the audit. */
 export function audited(before: FleetState, after: FleetState, event: FleetEvent): FleetState {
   if (event.kind === 'guard bypassed') return withRecords(after, [event.record]);
+  if (event.kind === 'difference found') return withDifference(after, event);
   if (after === before) return after;
   if (!('name' in event)) return after;
   const { at, name } = event;
@@ -33,6 +34,16 @@ export function audited(before: FleetState, after: FleetState, event: FleetEvent
   const by = deed?.by ?? 'gateway';
   const detail = deed === undefined ? {} : shortDetail(deed.detail);
   return withRecords(after, [{ ...subject, action: 'life', from, to, trigger: event.kind, by, ...detail }]);
+}
+
+/** Told once, however often it is found. */
+function withDifference(state: FleetState, event: Extract<FleetEvent, { kind: 'difference found' }>): FleetState {
+  const { at, name: agent, detail } = event;
+  const what = `difference: ${event.what}`;
+  const known = state.audit.findLast((one) => one.agent === agent && one.action === 'deed' && one.what === what);
+  if (known?.action === 'deed' && known.detail === detail) return state;
+  const by = `hands: ${state.hands?.holder ?? 'nobody'}`;
+  return withRecords(state, [{ at, agent, action: 'deed', what, by, ...shortDetail(detail) }]);
 }
 
 /** Where there are too many, the oldest of the agent that has most go: a restless agent does not displace the others. */
@@ -152,6 +163,9 @@ function deedOf(
     case 'hands changed':
     case 'noticed':
     case 'guard bypassed':
+    case 'difference found':
+    case 'reconcile requested':
+    case 'reconciled':
     case 'look requested':
     case 'screen looked at':
     case 'screen read':

@@ -18,6 +18,8 @@ type FleetFact =
   | { readonly kind: 'hands changed'; readonly holder?: string }
   | { readonly kind: 'noticed'; readonly notice: Notice }
   // What a person or a script asked for, already checked
+  /** What is there is to be compared with the record. */
+  | (Asked & { readonly kind: 'reconcile requested' })
   | (Asked & { readonly kind: 'agent created'; readonly name: string; readonly configuration: AgentConfiguration })
   | (Asked & { readonly kind: 'agent configured'; readonly name: string; readonly configuration: AgentConfiguration })
   | (Asked & { readonly kind: 'agent removed'; readonly name: string })
@@ -103,6 +105,20 @@ type FleetFact =
   | { readonly kind: 'prompt typed'; readonly name: string; readonly promptId: string; readonly launchId: string }
   /** `pid`: another process works on the agent's conversation; absent: none does any more. */
   | { readonly kind: 'conversation shared'; readonly name: string; readonly launchId: string; readonly pid?: number }
+  /** What is there is not what the record says; `detail` explains it. The name need not be on record. */
+  | {
+      readonly kind: 'difference found';
+      readonly name: string;
+      readonly what: 'pane without record' | 'pane of another launch' | 'other conversation' | 'transcript missing';
+      readonly detail: string;
+    }
+  /** The answer to what was asked for at `askedAt`. */
+  | {
+      readonly kind: 'reconciled';
+      readonly askedAt: number;
+      readonly differences: number;
+      readonly problem?: string;
+    }
   | {
       readonly kind: 'program changed';
       readonly name: string;

@@ -41,7 +41,16 @@ function fold(state: FleetState, event: FleetEvent): FleetState {
     case 'noticed':
       return withNotice(state, event.notice);
     case 'guard bypassed':
+    case 'difference found':
       return state; // it stands in the audit alone
+    case 'reconcile requested':
+      return { ...state, reconciliation: { askedAt: event.at } };
+    case 'reconciled': {
+      const { at, askedAt, differences, problem } = event;
+      if (state.reconciliation?.askedAt !== askedAt || state.reconciliation.done !== undefined) return state;
+      const done = { at, differences, ...(problem !== undefined && { problem }) };
+      return { ...state, reconciliation: { askedAt, done } };
+    }
     case 'agent created':
       return createAgent(state, event);
     case 'agent configured':

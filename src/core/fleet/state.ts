@@ -15,6 +15,8 @@ export interface FleetState {
   readonly agents: Readonly<Record<string, Agent>>;
   /** Who executes effects now; absent: nobody, effects wait. */
   readonly hands?: HandsLease;
+  /** The last time that somebody had the fleet compared with its record; absent: nobody has. */
+  readonly reconciliation?: Reconciliation;
   /** Newest last, bounded. */
   readonly notices: readonly Notice[];
   /** What was done to agents, newest last, bounded. */
@@ -38,6 +40,12 @@ export interface Epoch {
 export interface HandsLease {
   readonly holder: string;
   readonly since: number;
+}
+
+export interface Reconciliation {
+  readonly askedAt: number;
+  /** Absent: it is under way. `problem`: why it could not be found out. */
+  readonly done?: { readonly at: number; readonly differences: number; readonly problem?: string };
 }
 
 /** Something a person should know that is not the state of one agent. */

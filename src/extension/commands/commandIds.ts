@@ -24,6 +24,7 @@ export const commandIds = [
   'bowline.healNow',
   'bowline.healAll',
   'bowline.hostResumed',
+  'bowline.reconcileFleet',
   'bowline.showCauses',
   'bowline.showLog',
   'bowline.exportDiagnostics',

@@ -14,6 +14,7 @@ import { hostResumed, remove, start, stop, stopAll } from './lifecycle.ts';
 import { interruptTurn } from './interruptTurn.ts';
 import { newAgent } from './newAgent.ts';
 import { openTranscript, resumeOtherConversation } from './otherConversation.ts';
+import { reconcileFleet } from './reconcile.ts';
 import { forceFreshRestart, restart, restartBypassingGuard } from './restart.ts';
 import { showRestartPlan } from './restartPlan.ts';
 import { sendPrompt, sendPromptDocument } from './sendPrompt.ts';
@@ -45,6 +46,7 @@ const handlers: Readonly<Record<CommandId, CommandHandler>> = {
   'bowline.healNow': healNow,
   'bowline.healAll': healAll,
   'bowline.hostResumed': hostResumed,
+  'bowline.reconcileFleet': reconcileFleet,
   'bowline.showCauses': showCauses,
   'bowline.showLog': showLog,
   'bowline.exportDiagnostics': exportDiagnostics,

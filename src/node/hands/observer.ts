@@ -16,6 +16,7 @@ import { capturePane, endLastWords, readDeadPane } from '../tmux/paneOperations.
 import type { TmuxClient } from '../tmux/tmuxClient.ts';
 import { worksOn } from './conversationUse.ts';
 import { programSince } from './findClaude.ts';
+import { Reconciler } from './reconciler.ts';
 import { liveSessionDirectory, LiveSessionWatcher, readLiveSessionOf } from './liveSessions.ts';
 
 export interface ObserverOptions {
@@ -50,6 +51,7 @@ export class Observer extends DisposableObject {
   /** Launches that have come up, so that their last words need no care any more. */
   private cameUp: ReadonlySet<string> = new Set();
   private disposed = false;
+  private readonly reconciler: Reconciler;
 
   constructor(private readonly options: ObserverOptions) {
     super();
@@ -59,10 +61,14 @@ export class Observer extends DisposableObject {
         void this.liveSessionChanged(directory, pid);
       }),
     );
+    this.reconciler = new Reconciler({ ...options, sessionsOf: (agent) => this.directoryOf(agent) });
     this._register(
       tmux.onPanesChanged((panes) => {
         this.looks
-          .run(() => this.accept(panes))
+          .run(async () => {
+            await this.accept(panes);
+            await this.reconciler.run(() => tmux.listPanes());
+          })
           .catch((error: unknown) => {
             options.log.warn('the fleet cannot be looked at now', { reason: messageOf(error) });
           });
@@ -70,6 +76,7 @@ export class Observer extends DisposableObject {
     );
     this._register(
       tmux.onState((state) => {
+        if (state.kind === 'away') this.reconciler.connectionLost();
         if (state.kind === 'away' && state.reason === 'no server') this.hostGone();
       }),
     );
@@ -78,7 +85,7 @@ export class Observer extends DisposableObject {
   /** Looks at everything once: panes, live-session files, screens of launches that are not confirmed. */
   look(): void {
     this.fleetChanged();
-    if (this.running().length > 0) void this.looks.run(() => this.lookNow());
+    if (this.running().length > 0 || this.reconciler.isAsked) void this.looks.run(() => this.lookNow());
   }
 
   /** Observes what runs now. */
@@ -95,6 +102,7 @@ export class Observer extends DisposableObject {
     }
     // Also where nothing changed: one that was missing may be there by now.
     this.liveSessions.watchOnly(this.directories);
+    if (this.reconciler.takeUp()) void this.looks.run(() => this.lookNow());
   }
 
   override dispose(): void {
@@ -112,15 +120,18 @@ export class Observer extends DisposableObject {
         if (presence.kind === 'unknown') throw presence.error;
         if (presence.kind === 'none') {
           this.hostGone();
+          await this.reconciler.run(() => Promise.resolve([]));
           return;
         }
         await tmux.connect();
       }
       await this.accept(await tmux.listPanes());
+      await this.reconciler.run(() => tmux.listPanes());
       this.noteWhoCameUp();
       await Promise.all(this.running().map(([agent, running]) => this.readActivity(agent, running)));
     } catch (error) {
       log.warn('the fleet cannot be looked at now', { reason: messageOf(error) });
+      this.reconciler.failed(error);
     } finally {
       this.connecting = false;
     }
