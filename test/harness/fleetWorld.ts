@@ -4,7 +4,7 @@ import type { Effect } from '../../src/core/fleet/effects.ts';
 import type { FleetEvent, ProcessExit } from '../../src/core/fleet/events.ts';
 import { plan as planFleet, type Plan } from '../../src/core/fleet/plan.ts';
 import { reduce as reduceFleet } from '../../src/core/fleet/reduce.ts';
-import { type Agent, enabledServers, knownLaunchIds, liveLaunchIds } from '../../src/core/fleet/agent.ts';
+import { type Agent, enabledServers, isUnwanted, knownLaunchIds, liveLaunchIds } from '../../src/core/fleet/agent.ts';
 import { agentOf, emptyFleet, type FleetState } from '../../src/core/fleet/state.ts';
 import type { Launch } from '../../src/core/fleet/life.ts';
 import { saveTool } from '../../src/core/guard/saveTool.ts';
@@ -290,9 +290,13 @@ export class FleetWorld {
     return this.state.hands !== undefined && this.tasks.some(({ id }) => id === task.id);
   }
 
-  /** What the observer tells of running agents whose process is gone. */
+  /** The hands end what nobody wants, and tell of running agents whose process is gone. */
   observe(): void {
     if (this.state.hands === undefined) return;
+    for (const process of this.processes) {
+      const agent = this.agent(process.name);
+      if (agent !== undefined && isUnwanted(agent, process.launchId)) process.alive = false;
+    }
     for (const agent of Object.values(this.state.agents)) {
       if (agent.life.kind !== 'running') continue;
       const { id } = agent.life.running.launch;

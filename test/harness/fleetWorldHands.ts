@@ -1,4 +1,3 @@
-import { liveLaunchIds } from '../../src/core/fleet/agent.ts';
 import type { Effect } from '../../src/core/fleet/effects.ts';
 import type { FleetWorld } from './fleetWorld.ts';
 import { aliveOf, type Choice, connectAll, hook, runningOf, tempers } from './fleetWorldProcesses.ts';
@@ -42,6 +41,9 @@ export function act(world: FleetWorld, task: Effect, choice: Choice, how: How): 
     case 'transcript':
       actTranscript(world, task, how);
       return;
+    case 'hooks':
+      actHooks(world, task, how);
+      return;
     case 'probe':
       answer(world, task, how === 'fails' ? 'failed' : 'by the client');
   }
@@ -65,10 +67,7 @@ function actLaunch(world: FleetWorld, task: EffectOf<'launch'>, choice: Choice, 
 
 function failLaunch(world: FleetWorld, { name, launch }: EffectOf<'launch'>, choice: Choice): void {
   const launchId = launch.id;
-  // Only a process that the record knows may be there when a launch fails; else it would be nobody's.
-  const agent = world.agent(name);
   const process = aliveOf(world, name);
-  if (process !== undefined && agent !== undefined && !liveLaunchIds(agent).includes(process.launchId)) return;
   const refusals = ['guard-blocked', 'conversation-in-use'] as const;
   const refusal = choice.of(['no', 'no', ...refusals]);
   if (refusal !== 'no') {
@@ -158,6 +157,10 @@ function actNudge(world: FleetWorld, task: EffectOf<'nudge'>, how: How): void {
 function actTranscript(world: FleetWorld, task: EffectOf<'transcript'>, how: How): void {
   const { name, sessionId } = task;
   world.tell({ kind: 'transcript seen', name, sessionId, file: how === 'whole' ? 'there' : 'missing' });
+}
+
+function actHooks(world: FleetWorld, { name, launchId }: EffectOf<'hooks'>, how: How): void {
+  world.tell({ kind: 'hooks checked', name, launchId, ...(how === 'fails' && { silentSince: world.now }) });
 }
 
 /** A client answers a probe, or does not in time. */

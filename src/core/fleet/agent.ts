@@ -1,7 +1,7 @@
 import type { HookFact } from '../claude/facts.ts';
 import type { AgentConfiguration } from './configuration.ts';
 import type { BindingRecord } from '../binding/bindingRecord.ts';
-import type { EndedLaunch, Launch, LaunchMode, Life, RunningLaunch } from './life.ts';
+import type { EndedLaunch, EndReason, Launch, LaunchMode, Life, RunningLaunch } from './life.ts';
 import type { Incident } from '../healing/incident.ts';
 
 /** A durable identity. */
@@ -180,6 +180,17 @@ export function liveLaunchIds(agent: Agent): readonly string[] {
 /** Ids of the launches that are on record: those whose process may be alive, and the last ones that ended. */
 export function knownLaunchIds(agent: Agent): readonly string[] {
   return [...liveLaunchIds(agent), ...agent.launches.map(({ launch }) => launch.id)];
+}
+
+const endedByBowline: readonly EndReason[] = ['idle', 'replaced', 'released', 'shutdown'];
+
+/**
+ * Whether this launch is over because somebody wanted it so: what may still live of it is wanted by nobody. One that was
+ * only found to have ended may live all the same, with work in it.
+ */
+export function isUnwanted(agent: Agent, launchId: string): boolean {
+  if (liveLaunchIds(agent).includes(launchId)) return false;
+  return agent.launches.some(({ launch, reason }) => launch.id === launchId && endedByBowline.includes(reason));
 }
 
 /** Names of the endpoints that this agent is given. */

@@ -10,6 +10,7 @@ import { agentEnvironment, type Environment } from '../environment.ts';
 import type { PtyModule, PtyUnavailable } from '../pty.ts';
 import { TmuxClient } from '../tmux/tmuxClient.ts';
 import { interruptTask, lookTask, promptTaskStep, typeTask } from './keyTasks.ts';
+import { Leftovers } from './leftovers.ts';
 import { Observer } from './observer.ts';
 import { endTask, launchTask } from './processTasks.ts';
 import type { PromptStep } from './sendPrompt.ts';
@@ -53,6 +54,7 @@ interface RunningTask {
 export class Hands extends DisposableObject {
   private readonly tmux: TmuxClient;
   private readonly observer: Observer;
+  private readonly leftovers: Leftovers;
   private readonly context: TaskContext;
   private readonly tasks = new Map<string, RunningTask>();
   private readonly sequencers = new Map<string, Sequencer>();
@@ -96,6 +98,14 @@ export class Hands extends DisposableObject {
         environmentOf: (name) => this.environmentOf(name),
         log: options.log,
         now: this.now,
+      }),
+    );
+    this.leftovers = this._register(
+      new Leftovers({
+        tmux: this.tmux,
+        fleet: options.fleet,
+        inTurn: (name, work) => this.sequencerOf(name).run(work),
+        log: options.log,
       }),
     );
     this._register(
@@ -150,6 +160,7 @@ export class Hands extends DisposableObject {
   /** To be called when the fleet changed: running agents are observed, others no longer. */
   fleetChanged(): void {
     this.observer.fleetChanged();
+    this.leftovers.fleetChanged();
   }
 
   override dispose(): void {
@@ -167,8 +178,7 @@ export class Hands extends DisposableObject {
   private start(task: HandsTask): void {
     const abort = new AbortController();
     this.tasks.set(task.id, { abort });
-    const sequencer = this.sequencers.get(task.name) ?? new Sequencer();
-    this.sequencers.set(task.name, sequencer);
+    const sequencer = this.sequencerOf(task.name);
     if (task.kind === 'prompt') {
       void this.prompt(task, sequencer, abort.signal);
       return;
@@ -181,6 +191,12 @@ export class Hands extends DisposableObject {
         this.failed(task, error, abort.signal);
       }
     });
+  }
+
+  private sequencerOf(name: string): Sequencer {
+    const sequencer = this.sequencers.get(name) ?? new Sequencer();
+    this.sequencers.set(name, sequencer);
+    return sequencer;
   }
 
   /** A prompt may wait for long: other tasks of its agent come between its steps. */

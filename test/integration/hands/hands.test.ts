@@ -67,6 +67,29 @@ describe('hands', function () {
     await rig.running(program, { launchId: 'ada.10' });
   });
 
+  it('ends what is left of a launch that was replaced before anybody told of its process, and nothing else', async () => {
+    const starts = path.join(rig.root, 'starts');
+    const noting = await rig.program('noting', `echo $$ >> '${starts}'`, 'exec sleep 600');
+    const noted = async (): Promise<number[]> =>
+      (await readFile(starts, 'utf8').catch(() => '')).trim().split('\n').map(Number);
+    const bo = await processIdentity(await rig.running(program, { name: 'bo' }));
+    await rig.tmux('set-hook', '-g', 'after-new-session', "run-shell 'sleep 1'");
+    rig.launch(noting);
+    await waitFor('the start', async () => ((await noted())[0] ?? 0) > 0, { timeoutMs: 60_000 });
+    const left = await processIdentity((await noted())[0] ?? 0);
+    rig.hands.interrupt();
+    rig.story.request('ada', { id: 'ada.2' });
+    const sentence = 'it cannot start';
+    rig.story.tell({ kind: 'launch failed', name: 'ada', launchId: 'ada.2', code: 'launch-refused', sentence });
+    // An end that was only seen, wrongly.
+    const exit = { how: 'host gone', reading: 'other', detail: 'the tmux server ended' } as const;
+    rig.story.tell({ kind: 'process ended', name: 'bo', launchId: 'bo.1', exit });
+    rig.hands.fleetChanged();
+    await waitFor('the end', async () => left && (await isSameProcess(left)) === 'gone', { timeoutMs: 60_000 });
+    await waitFor('its session to go', async () => !(await rig.tmux('list-sessions')).includes('ada:'));
+    deepStrictEqual([bo && (await isSameProcess(bo)), rig.story.agent().life.kind], ['alive', 'blocked']);
+  });
+
   const faults: readonly (readonly [string, Partial<LaunchTask>, RegExp])[] = [
     ['the directory is gone', { directory: '/nowhere/at/all' }, /directory \/nowhere\/at\/all is not there/],
     ['a variable has no valid name', { environment: { 'no name': '1' } }, /"no name" cannot be the name/],
