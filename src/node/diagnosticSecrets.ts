@@ -5,6 +5,7 @@ import * as z from 'zod/mini';
 import type { Secrets } from '../core/diagnostics/redact.ts';
 import type { AgentConfiguration } from '../core/fleet/configuration.ts';
 import type { FleetState } from '../core/fleet/state.ts';
+import type { Environment } from './environment.ts';
 import type { StatePaths } from './statePaths.ts';
 
 /** A file that is not whole may hold a secret all the same: it is then taken as one. */
@@ -22,12 +23,16 @@ const mcpConfigSchema = z.object({
   ),
 });
 
+/** Variables whose value opens something. */
+const secretName = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|COOKIE/i;
+
 /** Headers that name somebody and open nothing. */
 const plainHeaders = new Set(['x-agent-name', 'x-agent-launch']);
 
 /** Everything in the state directory and the fleet that must not leave the machine. Files that are missing have none. */
-export async function knownSecrets(paths: StatePaths, state: FleetState): Promise<Secrets> {
-  const keys: string[] = [];
+export async function knownSecrets(paths: StatePaths, state: FleetState, environment: Environment): Promise<Secrets> {
+  // Of this process; agents get some of them, such as ANTHROPIC_API_KEY.
+  const keys = Object.entries(environment).flatMap(([name, value]) => (secretName.test(name) && value) || []);
   const texts: string[] = [];
   const values: string[] = [];
   await fromJson(paths.endpoint, tokenSchema, keys, ({ token }) => keys.push(token));

@@ -81,7 +81,7 @@ export async function collectDiagnostics(options: DiagnosticsOptions): Promise<s
     if (text !== undefined) logs.push({ title: `End of ${basename(file)}`, text });
   }
   say('taking out what is secret');
-  const secrets = await knownSecrets(paths, state);
+  const secrets = await knownSecrets(paths, state, options.environment);
   signal.throwIfAborted();
   const report = diagnosticsReport({
     now: now(),

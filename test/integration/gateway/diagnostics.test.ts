@@ -12,6 +12,7 @@ import { waitFor } from '../../harness/waitFor.ts';
 const prompt = 'Please look for the "second ledger"\nof the office in Hamburg, and tell nobody.';
 const systemPrompt = 'You keep the books of Mister Quince and his wife.';
 const variable = 'value-9f-of-a-variable';
+const apiKey = 'an-own-key-of-mine-0815';
 const argument = 'an-argument-of-mine';
 
 describe('diagnostics of a real gateway', function () {
@@ -30,7 +31,7 @@ describe('diagnostics of a real gateway', function () {
   const collect = (connection: Connection, state: FleetState, signal = new AbortController().signal): Promise<string> =>
     collectDiagnostics({
       paths: rig.paths,
-      environment: process.env,
+      environment: { ...process.env, ANTHROPIC_API_KEY: apiKey },
       now: Date.now,
       connection,
       state,
@@ -60,7 +61,7 @@ describe('diagnostics of a real gateway', function () {
     // None of these stands in a log by itself: as if there were a fault that wrote them there.
     const reason = `could not type ${prompt.slice(0, 40)} with ${key} in ${sessionId}`;
     const line = JSON.stringify({ time: 1, level: 'error', message: 'a made up fault', reason, system: systemPrompt });
-    appendFileSync(rig.paths.log('gateway'), `${line}\n${JSON.stringify({ headers, variable, argument })}\n`);
+    appendFileSync(rig.paths.log('gateway'), `${line}\n${JSON.stringify({ headers, variable, argument, apiKey })}\n`);
     appendFileSync(rig.paths.gatewayOutput, `Error: ${endpoint.token} was refused\n    at ${prompt}\n`);
     const online = await collect({ kind: 'connected' }, window.state);
     window.close();
@@ -69,7 +70,7 @@ describe('diagnostics of a real gateway', function () {
     const away = { kind: 'away', since: Date.now(), reason: 'it was killed' } as const;
     const offline = await collect(away, emptyFleet);
 
-    const secrets = { key, token: endpoint.token, sessionId, systemPrompt, variable, argument };
+    const secrets = { key, token: endpoint.token, sessionId, systemPrompt, variable, argument, apiKey };
     const parts = { prompt: prompt.slice(0, 34), rest: prompt.slice(36), cut: prompt.slice(0, 24) };
     const leaks = (report: string): readonly string[] =>
       Object.entries({ ...secrets, ...parts }).flatMap(([what, text]) => (report.includes(text) ? what : []));
