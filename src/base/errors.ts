@@ -21,6 +21,7 @@ export type ErrorCode =
   | 'gateway-away'
   | 'gateway-cannot-start'
   | 'state-unreadable'
+  | 'state-not-written'
   | 'takeover-refused'
   | 'cancelled'
   | 'internal';

@@ -6,12 +6,11 @@ import type { Log } from '../base/log.ts';
 import type { Connection } from '../core/fleet/select.ts';
 import type { FleetState } from '../core/fleet/state.ts';
 import { readEndpointFile } from '../node/endpointFile.ts';
-import { readJsonFile } from '../node/files.ts';
+import { readState } from '../node/stateFiles.ts';
 import type { StatePaths } from '../node/statePaths.ts';
 import type { Command } from '../protocol/commands.ts';
 import type { Endpoint } from '../protocol/endpointFile.ts';
 import type { HandsFact } from '../protocol/fleetEvent.ts';
-import { fleetStateSchema } from '../protocol/fleetState.ts';
 import { type GatewayMessage, type HandsTask, streamProtocol } from '../protocol/stream.ts';
 import { FleetMirror } from './fleetMirror.ts';
 import { type GatewaySocket, openGatewaySocket, probePort } from './gatewaySocket.ts';
@@ -341,8 +340,8 @@ export class GatewayClient extends DisposableObject {
 
   private async rememberState(): Promise<void> {
     try {
-      const reading = await readJsonFile(this.options.paths.state, fleetStateSchema);
-      if (reading.kind === 'ok') this.mirror.remember(reading.value);
+      const reading = await readState(this.options.paths);
+      if (reading.kind === 'ok') this.mirror.remember(reading.state);
     } catch (error) {
       this.options.log.warn('the state file cannot be read', { reason: messageOf(error) });
     }

@@ -29,6 +29,7 @@ const codes: Readonly<Record<ErrorCode, true>> = {
   'gateway-away': true,
   'gateway-cannot-start': true,
   'state-unreadable': true,
+  'state-not-written': true,
   'takeover-refused': true,
   cancelled: true,
   internal: true,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import type { Epoch } from '../core/fleet/state.ts';
 import { readEndpointFile } from '../node/endpointFile.ts';
+import { listJournals } from '../node/stateFiles.ts';
 import type { StatePaths } from '../node/statePaths.ts';
 import type { Endpoint } from '../protocol/endpointFile.ts';
 
@@ -14,11 +15,9 @@ export interface FormerRun {
 
 /** Reads the former run. An endpoint file that cannot be used counts as none, its time all the same. */
 export async function readFormerRun(paths: StatePaths): Promise<FormerRun> {
-  const [reading, ...times] = await Promise.all([
-    readEndpointFile(paths),
-    changedAt(paths.endpoint),
-    changedAt(paths.state),
-  ]);
+  const journals = await listJournals(paths);
+  const written = [paths.endpoint, paths.state, ...journals.map(({ path }) => path)];
+  const [reading, ...times] = await Promise.all([readEndpointFile(paths), ...written.map(changedAt)]);
   const seen = times.filter((time) => time !== undefined);
   return {
     ...(reading.kind === 'ok' && { endpoint: reading.endpoint }),

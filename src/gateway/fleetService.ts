@@ -1,3 +1,4 @@
+import { messageOf } from '../base/errors.ts';
 import { Emitter, type Event } from '../base/events.ts';
 import type { Disposable } from '../base/lifecycle.ts';
 import type { Log } from '../base/log.ts';
@@ -5,23 +6,20 @@ import type { Effect } from '../core/fleet/effects.ts';
 import type { FleetEvent, FleetEventKind } from '../core/fleet/events.ts';
 import { plan } from '../core/fleet/plan.ts';
 import { reduce } from '../core/fleet/reduce.ts';
-import type { FleetState } from '../core/fleet/state.ts';
+import type { FleetState, Notice } from '../core/fleet/state.ts';
+import type { NumberedEvent } from '../node/stateFiles.ts';
 import type { Clock, FleetPort } from './ports.ts';
+import type { StateJournal } from './stateJournal.ts';
 import { StateWriter, type Urgency } from './stateWriter.ts';
 import { type After, after } from './timer.ts';
-
-/** An event that changed the state. Numbers grow by one, from the state that the gateway started with (0). */
-export interface NumberedEvent {
-  readonly sequence: number;
-  readonly event: FleetEvent;
-}
 
 /** What a {@link FleetService} works with. */
 export interface FleetServiceOptions {
   readonly state: FleetState;
+  /** Number of the last event in that state (0). */
+  readonly sequence?: number;
   readonly clock: Clock;
-  /** Writes a state durably; see `saveState`. */
-  readonly save: (state: FleetState) => Promise<void>;
+  readonly journal: Pick<StateJournal, 'add' | 'commit'>;
   readonly log: Log;
   readonly after?: After;
 }
@@ -104,7 +102,7 @@ export class FleetService implements FleetPort, Disposable {
   private readonly writer: StateWriter;
   private readonly after: After;
   private current: FleetState;
-  private count = 0;
+  private count: number;
   private outbox: NumberedEvent[] = [];
   private telling = false;
   private planning = false;
@@ -121,8 +119,19 @@ export class FleetService implements FleetPort, Disposable {
     this.effectSets = new Emitter<readonly Effect[]>(onListenerError);
     this.after = options.after ?? after;
     this.current = options.state;
+    this.count = options.sequence ?? 0;
     this.writer = new StateWriter({
-      save: () => options.save(this.current),
+      save: () => options.journal.commit(),
+      refused: (error) => {
+        this.notice('state-not-written', messageOf(error), 'error');
+      },
+      accepted: () => {
+        this.notice(
+          'state-written',
+          'The state can be written again, and all that happened meanwhile is on disk.',
+          'info',
+        );
+      },
       log: options.log,
       after: this.after,
     });
@@ -187,8 +196,10 @@ export class FleetService implements FleetPort, Disposable {
     const next = reduce(this.current, event);
     if (next === this.current) return false;
     this.current = next;
+    const numbered = { sequence: ++this.count, event };
+    this.options.journal.add(numbered, next);
     this.writer.changed(urgencies[event.kind]);
-    this.outbox.push({ sequence: ++this.count, event });
+    this.outbox.push(numbered);
     this.tell();
     return true;
   }
@@ -199,6 +210,11 @@ export class FleetService implements FleetPort, Disposable {
     this.telling = true;
     for (let next = this.outbox.shift(); next !== undefined; next = this.outbox.shift()) this.events.fire(next);
     this.telling = false;
+  }
+
+  private notice(code: string, text: string, severity: Notice['severity']): void {
+    const at = this.options.clock();
+    this.report({ at, kind: 'noticed', notice: { at, code, sentence: text.slice(0, 4_000), severity } });
   }
 
   private replanSoon(): void {

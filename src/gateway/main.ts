@@ -46,11 +46,11 @@ import { Router } from './router.ts';
 import { ScreenLooks } from './screenLooks.ts';
 import { SpoolDrain } from './spoolDrain.ts';
 import { SignOfLife } from './signOfLife.ts';
-import { loadState, saveState } from './stateStore.ts';
+import { StateJournal } from './stateJournal.ts';
+import { loadState } from './stateStore.ts';
 import { after } from './timer.ts';
 import { followTranscripts } from './transcriptLooks.ts';
 import { Windows } from './windows.ts';
-import { WriteGate } from './writeGate.ts';
 
 /** The holder passes the listening socket here. */
 const listeningDescriptor = 3;
@@ -86,10 +86,8 @@ async function main(): Promise<void> {
   if (identity === undefined) throw new Error('the start time of this process cannot be read');
 
   const store = new DisposableStore();
-  const gate = new WriteGate();
-  const fleet = store.add(
-    new FleetService({ state: loaded.state, clock, log, save: (state) => gate.run(() => saveState(paths, state)) }),
-  );
+  const journal = await StateJournal.open({ paths, log, loaded });
+  const fleet = store.add(new FleetService({ state: loaded.state, sequence: loaded.sequence, clock, log, journal }));
   const prompts = new PromptStore(paths);
   store.add(followTranscripts({ fleet, clock, keys, log }));
   store.add(followPrompts({ fleet, prompts, log }));
@@ -144,7 +142,7 @@ async function main(): Promise<void> {
   const events = store.add(new EventStreams(fleet));
   const handOver = new HandOver({
     ...{ server, port, paths, fleet, clock, log, version },
-    settle: () => settle({ fleet, store, sessions, log, gate }),
+    settle: () => settle({ fleet, store, sessions, log, journal }),
     toHolder: (message) => process.send?.(message),
     end: () => process.exit(4),
   });
@@ -153,7 +151,10 @@ async function main(): Promise<void> {
   });
   const admin = new AdminApi({
     ...{ fleet, commands, restarts, events, clock, log, token, environment: process.env },
-    handOver: (wanted) => handOver.request(wanted),
+    handOver: async (wanted) => {
+      await fleet.flush(); // what cannot be written would be lost with this process
+      await handOver.request(wanted);
+    },
   });
   const hooks = new HookIntake({ fleet, keys, log });
   const router = new Router({ port, mcp, hooks, admin, windows, log });
@@ -189,7 +190,7 @@ async function main(): Promise<void> {
       void sign.give();
     }),
   );
-  endWith({ fleet, store, sessions, log }, handOver);
+  endWith({ fleet, store, sessions, log, journal }, handOver);
   await sign.begin();
   // Nothing is started before the hooks of what is started would find this gateway.
   fleet.start();
@@ -271,15 +272,16 @@ interface Running {
   readonly store: DisposableStore;
   readonly sessions: SessionStore;
   readonly log: JsonlLog;
+  readonly journal: StateJournal;
 }
 
 /** Ends what acts and brings its last change to disk. If that fails this process goes before another one writes. */
-async function settle({ fleet, store, sessions, log, gate }: Running & { readonly gate: WriteGate }): Promise<void> {
+async function settle({ fleet, store, sessions, log, journal }: Running): Promise<void> {
   const write = async (): Promise<void> => {
     await fleet.flush();
     store.dispose();
     await Promise.all([fleet.flush(), sessions.settled()]);
-    await gate.close();
+    await journal.seal();
   };
   try {
     await withTimeout(write(), settleLimitMs, () => new Error('the disk is too slow'));
@@ -290,14 +292,14 @@ async function settle({ fleet, store, sessions, log, gate }: Running & { readonl
 }
 
 /** Ends this process on each of its occasions, with the state on disk. */
-function endWith({ fleet, store, sessions, log }: Running, handOver: HandOver): void {
+function endWith({ fleet, store, sessions, log, journal }: Running, handOver: HandOver): void {
   let ending = false;
   const end = (reason: string, code: number): void => {
     if (ending) return;
     ending = true;
     if (handOver.isOver) process.exit(code);
     log.info('the gateway ends', { reason, code });
-    const written = Promise.all([fleet.flush(), sessions.settled()]);
+    const written = Promise.all([fleet.flush(), sessions.settled()]).then(() => journal.seal());
     withTimeout(written, flushLimitMs, () => new Error('the disk is too slow'))
       .catch((error: unknown) => {
         log.error('the last changes are not on disk', { reason: messageOf(error) });

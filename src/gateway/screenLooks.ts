@@ -1,7 +1,7 @@
 import type { Event } from '../base/events.ts';
 import { runningLaunch } from '../core/fleet/agent.ts';
 import { agentOf } from '../core/fleet/state.ts';
-import type { NumberedEvent } from './fleetService.ts';
+import type { NumberedEvent } from '../node/stateFiles.ts';
 import type { Clock, FleetPort } from './ports.ts';
 import { type After, after } from './timer.ts';
 

@@ -8,15 +8,19 @@ export type Urgency = 'durable' | 'lazy';
 
 /** What a {@link StateWriter} works with. Times in milliseconds. */
 export interface StateWriterOptions {
-  /** Writes the present state durably. Never called again before it has settled. */
+  /** Brings all changes up to now to disk. Never called again before it has settled. */
   readonly save: () => Promise<void>;
+  /** Told at the first write that fails, and not again before one has succeeded. */
+  readonly refused?: (error: unknown) => void;
+  /** Told at the first write that succeeds after that. */
+  readonly accepted?: () => void;
   readonly log: Log;
   readonly after?: After;
   /** 150 */
   readonly soonMs?: number;
   /** 60 000 */
   readonly lazyMs?: number;
-  /** Pause after a failed write (1 000). */
+  /** Pause after a failed write (1 000), twice as long after each further one, 16 times at most. */
   readonly retryMs?: number;
 }
 
@@ -34,6 +38,8 @@ export class StateWriter implements Disposable {
   private waiters: Waiter[] = [];
   private writing = false;
   private timer: { readonly urgency: Urgency; readonly handle: Disposable } | undefined;
+  /** How many writes have failed since the last one that did not. */
+  private failures = 0;
   private disposed = false;
 
   constructor(private readonly options: StateWriterOptions) {
@@ -86,12 +92,15 @@ export class StateWriter implements Disposable {
         this.settle(version, (waiter) => {
           waiter.resolve();
         });
+        if (this.failures > 0) this.options.accepted?.();
+        this.failures = 0;
       } catch (error) {
         this.options.log.error('the state cannot be written', { reason: messageOf(error) });
         this.settle(version, (waiter) => {
           waiter.reject(error);
         });
-        this.schedule('durable', this.options.retryMs ?? 1_000);
+        this.schedule('durable', (this.options.retryMs ?? 1_000) * 2 ** Math.min(this.failures, 4));
+        if (this.failures++ === 0) this.options.refused?.(error);
       }
     } while (this.waiters.length > 0);
     this.writing = false;

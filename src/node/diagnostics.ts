@@ -11,7 +11,6 @@ import type { Connection } from '../core/fleet/select.ts';
 import type { FleetState } from '../core/fleet/state.ts';
 import { paneFormat } from '../core/tmux/formats.ts';
 import { holderFileSchema } from '../protocol/endpointFile.ts';
-import { fleetStateSchema } from '../protocol/fleetState.ts';
 import { knownSecrets } from './diagnosticSecrets.ts';
 import { readEndpointFile } from './endpointFile.ts';
 import { agentEnvironment, type Environment } from './environment.ts';
@@ -19,6 +18,7 @@ import { readJsonFile, readPart } from './files.ts';
 import { findClaude } from './hands/findClaude.ts';
 import { isSameProcess, type ProcessIdentity } from './processIdentity.ts';
 import { currentVersion } from './programVersions.ts';
+import { readState } from './stateFiles.ts';
 import type { StatePaths } from './statePaths.ts';
 import { TmuxServer } from './tmux/tmuxServer.ts';
 
@@ -117,9 +117,9 @@ async function stateOf(
   if (connection.kind === 'connected') return { state, source: 'as the gateway has it' };
   if (state.epoch !== undefined) return { state, source: 'what this window knew last; the gateway is away' };
   try {
-    const reading = await readJsonFile(paths.state, fleetStateSchema);
-    if (reading.kind === 'ok') return { state: reading.value, source: 'the state file; the gateway is away' };
-    missing.push(`state file: ${reading.kind === 'missing' ? 'there is none' : `damaged (${reading.reason})`}`);
+    const recorded = await readState(paths);
+    if (recorded.kind === 'ok') return { state: recorded.state, source: 'the state file; the gateway is away' };
+    missing.push(`state file: ${recorded.kind === 'missing' ? 'there is none' : `damaged (${recorded.reason})`}`);
   } catch (error) {
     missing.push(`state file: ${messageOf(error)}`);
   }

@@ -27,7 +27,10 @@ export interface StatePaths {
   readonly holder: string;
   /** The port of the last holder, in decimal digits. */
   readonly port: string;
+  /** The snapshot of the state. */
   readonly state: string;
+  /** The snapshot before that one. */
+  readonly previousState: string;
   readonly mcpSessions: string;
   readonly agents: string;
   readonly contexts: string;
@@ -47,6 +50,10 @@ export interface StatePaths {
   readonly gatewayOutput: string;
   /** What the launcher's loop and the holder write to stdout and stderr. */
   readonly holderOutput: string;
+  /** Events after the one of this number. */
+  readonly journal: (after: number) => string;
+  /** The number in the name of a journal; undefined: it is no journal's name. */
+  readonly journalAfter: (name: string) => number | undefined;
   readonly agent: (name: string) => AgentPaths;
   /** The saved context of one agent. */
   readonly context: (agentName: string) => string;
@@ -79,6 +86,7 @@ export function statePaths(stateDirectory: string): StatePaths {
     holder: below('holder.json'),
     port: below('port'),
     state: below('state.json'),
+    previousState: below('state.json.previous'),
     mcpSessions: below('mcp-sessions.json'),
     agents: below('agents'),
     contexts: below('contexts'),
@@ -93,6 +101,11 @@ export function statePaths(stateDirectory: string): StatePaths {
     logs: below('log'),
     gatewayOutput: below('log', 'gateway.out'),
     holderOutput: below('log', 'holder.out'),
+    journal: (after) => below(`journal-${after}.jsonl`),
+    journalAfter: (name) => {
+      const digits = /^journal-(\d{1,15})\.jsonl$/.exec(name)?.[1];
+      return digits === undefined ? undefined : Number(digits);
+    },
     agent: (name) => ({
       directory: below('agents', name),
       key: below('agents', name, 'key'),

@@ -16,8 +16,9 @@ import { memory } from './memory.ts';
 import { noticed } from './noticed.ts';
 import { restart } from './restart.ts';
 import { size } from './size.ts';
+import { state } from './state.ts';
 
-const figures: readonly Figure[] = [size, activation, restart, noticed, idle, memory, launch, heal];
+const figures: readonly Figure[] = [size, activation, restart, state, noticed, idle, memory, launch, heal];
 
 async function main(names: readonly string[]): Promise<number> {
   const unknown = names.filter((name) => !figures.some((figure) => figure.name === name));

@@ -24,8 +24,15 @@ import { followPrompts, PromptStore } from '../../src/gateway/prompts.ts';
 import { Restarts } from '../../src/gateway/restarts.ts';
 import { Router } from '../../src/gateway/router.ts';
 import { ScreenLooks } from '../../src/gateway/screenLooks.ts';
+import type { StateJournal } from '../../src/gateway/stateJournal.ts';
 import { Windows } from '../../src/gateway/windows.ts';
 import { ensureStateDirectories, type StatePaths, statePaths } from '../../src/node/statePaths.ts';
+
+/** Stands for a disk that keeps nothing and refuses nothing. */
+export const noJournal: Pick<StateJournal, 'add' | 'commit'> = {
+  add: () => undefined,
+  commit: () => Promise.resolve(),
+};
 
 /** What may differ from the gateway's own composition. */
 export interface PartsOptions {
@@ -35,7 +42,7 @@ export interface PartsOptions {
   readonly backlogAtMost?: number;
   /** The gateway's own hands; without them effects wait for a window. */
   readonly ownHands?: Pick<OwnHandsOptions, 'create' | 'after'>;
-  /** Stands for the disk; a real snapshot is not written. */
+  /** Stands for the disk; nothing is really written. */
   readonly save?: () => Promise<void>;
 }
 
@@ -68,8 +75,8 @@ export class GatewayParts {
     const log: Log = { debug: () => undefined, info: () => undefined, warn: keep, error: keep };
     const keys = await AgentKeyFiles.load(paths, log);
     const sessions = await SessionStore.open({ path: paths.mcpSessions, clock, log });
-    const save = options.save ?? ((): Promise<void> => Promise.resolve());
-    const fleet = store.add(new FleetService({ state: options.state ?? emptyFleet, clock, log, save }));
+    const journal = { ...noJournal, ...(options.save !== undefined && { commit: options.save }) };
+    const fleet = store.add(new FleetService({ state: options.state ?? emptyFleet, clock, log, journal }));
     fleet.report({ at: 1, kind: 'epoch started', epoch: { id: 'epoch', startedAt: 1, port: 'was closed' } });
     const server = createServer();
     const parts = new GatewayParts(paths, fleet, keys, logged, store, server);

@@ -2,9 +2,11 @@ import { deepStrictEqual, match, ok } from 'node:assert/strict';
 import { appendFile, link, mkdir, readFile, realpath, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { BowlineError } from '../../../src/base/errors.ts';
+import type { Agent } from '../../../src/core/fleet/agent.ts';
 import { readEndpointFile } from '../../../src/node/endpointFile.ts';
 import { claudeBinary, claudeEnvironment, scriptedApiKey } from '../../harness/claude.ts';
 import { FleetRig } from '../../harness/fleetRig.ts';
+import { fleetOnDisk } from '../../harness/journaledFleet.ts';
 import { waitFor } from '../../harness/waitFor.ts';
 
 const version = '2.1.332';
@@ -128,10 +130,9 @@ describe(`faults around claude ${version}`, function () {
 /** Runs the gateway anew on a fake clock: SIGUSR2 sets it forward, SIGWINCH back. */
 async function giveGatewayAClockThatJumps(rig: FleetRig): Promise<void> {
   const isOnDisk = async (): Promise<boolean> => {
-    const state = await readFile(rig.paths.state, 'utf8');
-    return ['ada', 'bo'].every((name) =>
-      state.includes(String(rig.agent(name).bindings['bowline-self']?.toolsListedAt)),
-    );
+    const { agents } = await fleetOnDisk(rig.paths);
+    const listedAt = (agent: Agent | undefined): number | undefined => agent?.bindings['bowline-self']?.toolsListedAt;
+    return ['ada', 'bo'].every((name) => listedAt(agents[name]) === listedAt(rig.agent(name)));
   };
   await waitFor('what was seen last to be on disk', isOnDisk, { timeoutMs: 60_000 });
   const reading = await readEndpointFile(rig.paths);

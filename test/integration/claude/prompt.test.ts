@@ -5,6 +5,7 @@ import type { PromptView } from '../../../src/core/fleet/promptView.ts';
 import { promptViews } from '../../../src/core/fleet/promptView.ts';
 import { readScreen } from '../../../src/core/claude/screen.ts';
 import { readEndpointFile } from '../../../src/node/endpointFile.ts';
+import { listJournals } from '../../../src/node/stateFiles.ts';
 import { claudeVersions } from '../../harness/claude.ts';
 import { FleetRig } from '../../harness/fleetRig.ts';
 import { waitFor } from '../../harness/waitFor.ts';
@@ -91,7 +92,9 @@ for (const version of claudeVersions) {
       const logs = await Promise.all(
         (await readdir(rig.paths.logs)).map((file) => readFile(path.join(rig.paths.logs, file), 'utf8')),
       );
-      const stored = [...logs, await readFile(rig.paths.state, 'utf8'), await rig.tmux('list-buffers')];
+      const files = [rig.paths.state, ...(await listJournals(rig.paths)).map(({ path: journal }) => journal)];
+      const state = await Promise.all(files.map((file) => readFile(file, 'utf8')));
+      const stored = [...logs, ...state, await rig.tmux('list-buffers')];
       deepStrictEqual([kept, stored.filter((one) => /indented|of a long/.test(one))], [[], []]);
     });
 

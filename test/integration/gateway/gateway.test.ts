@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import type { z } from 'zod/mini';
 import { delay } from '../../../src/base/async.ts';
 import { BowlineError } from '../../../src/base/errors.ts';
 import { silentLog } from '../../../src/base/log.ts';
+import type { FleetState } from '../../../src/core/fleet/state.ts';
 import { readFormerRun } from '../../../src/gateway/epoch.ts';
-import { previousStatePath } from '../../../src/gateway/stateStore.ts';
 import { readEndpointFile } from '../../../src/node/endpointFile.ts';
 import { ensureHolder } from '../../../src/node/gatewayLauncher.ts';
 import { spoolReport } from '../../../src/node/hookSpool.ts';
 import { isSameProcess } from '../../../src/node/processIdentity.ts';
-import { fleetStateSchema } from '../../../src/protocol/fleetState.ts';
+import { listJournals } from '../../../src/node/stateFiles.ts';
 import { bundleGatewayPrograms, call, type GatewayPrograms, GatewayRig } from '../../harness/gatewayRig.ts';
 import { WindowStandIn } from '../../harness/gatewayWindow.ts';
 import { endOf, kill } from '../../harness/holderRig.ts';
+import { fleetOnDisk } from '../../harness/journaledFleet.ts';
 import { waitFor } from '../../harness/waitFor.ts';
 
 describe('gateway process', function () {
@@ -34,8 +34,8 @@ describe('gateway process', function () {
     await rig.dispose();
   });
 
-  const stateOnDisk = (): z.infer<typeof fleetStateSchema> =>
-    fleetStateSchema.parse(JSON.parse(readFileSync(rig.paths.state, 'utf8')));
+  const stateOnDisk = (): Promise<FleetState> => fleetOnDisk(rig.paths);
+  const lifeOnDisk = async (name: string): Promise<string | undefined> => (await stateOnDisk()).agents[name]?.life.kind;
 
   it('goes on after kill -9 where it was: agents, keys, port and token; the epoch is new, the port stayed open', async () => {
     const first = await rig.start();
@@ -43,7 +43,7 @@ describe('gateway process', function () {
     await window.ask({ kind: 'create', name: 'ada', directory: rig.directory() });
     await window.launch('ada');
     const key = readFileSync(rig.paths.agent('ada').key, 'utf8');
-    await waitFor('the launch on disk', () => stateOnDisk().agents['ada']?.life.kind === 'running');
+    await waitFor('the launch on disk', async () => (await lifeOnDisk('ada')) === 'running');
     const second = await rig.restartGateway(first);
     const closed = await waitFor('the end of the stream', () => window.closed);
     const again = await WindowStandIn.join(second, 'one');
@@ -110,7 +110,7 @@ describe('gateway process', function () {
     assert.ok(holder !== undefined);
     kill(holder, 'SIGKILL');
     await waitFor('the end of the gateway', () => rig.processes().length === 0);
-    assert.equal(stateOnDisk().agents['ada']?.life.kind, 'running');
+    assert.equal(await lifeOnDisk('ada'), 'running');
     assert.ok(rig.logLines().some((line) => line.includes('the holder is gone')));
   });
 
@@ -123,29 +123,25 @@ describe('gateway process', function () {
     await window.launch('ada');
     holder.kill('SIGTERM');
     const closed = await waitFor('the end of the stream', () => window.closed);
-    assert.deepStrictEqual(
-      [await endOf(holder), closed.code, stateOnDisk().agents['ada']?.life.kind],
-      [0, 1001, 'running'],
-    );
+    assert.deepStrictEqual([await endOf(holder), closed.code, await lifeOnDisk('ada')], [0, 1001, 'running']);
   });
 
   it('puts a damaged state aside, uses the one before it, and says so to every window', async () => {
     const first = await rig.start();
     for (const name of ['ada', 'bo']) await call(first, 'POST', '/agents', { name, directory: rig.directory() });
-    await waitFor('both on disk', () => existsSync(previousStatePath(rig.paths)) && stateOnDisk().agents['bo']);
     kill(first.gateway.pid, 'SIGSTOP'); // else it writes again
-    writeFileSync(rig.paths.state, '{"format":1,"agents":');
+    writeFileSync(rig.paths.state, '{"format":2,"sequence":');
     const second = await rig.restartGateway(first);
     const window = await WindowStandIn.join(second, 'one');
     const { agents, notices } = window.state;
     window.close();
     assert.deepStrictEqual(
       {
-        ada: agents['ada'] !== undefined,
+        agents: Object.keys(agents),
         notice: notices.map(({ code, severity }) => [code, severity]),
         kept: readdirSync(rig.paths.directory).filter((name) => name.startsWith('state.json.damaged-')).length,
       },
-      { ada: true, notice: [['state-damaged', 'error']], kept: 1 },
+      { agents: ['ada', 'bo'], notice: [['state-damaged', 'error']], kept: 1 },
     );
   });
 
@@ -174,7 +170,7 @@ describe('gateway process', function () {
         holder = rig.startHolder();
       }
       endpoint = await rig.up({ not: endpoint });
-      const known = Object.keys(stateOnDisk().agents);
+      const known = Object.keys((await stateOnDisk()).agents);
       assert.deepStrictEqual(
         answered.filter((name) => !known.includes(name)),
         [],
@@ -182,8 +178,9 @@ describe('gateway process', function () {
       );
     }
     const found = readdirSync(rig.paths.directory).filter((name) => /damaged/.test(name));
+    const { notices } = await stateOnDisk();
     assert.deepStrictEqual(
-      { found, some: answered.length > 8, notices: stateOnDisk().notices },
+      { found, some: answered.length > 8, notices: notices.filter(({ code }) => code !== 'journal-torn') },
       {
         found: [],
         some: true,
@@ -198,10 +195,11 @@ describe('gateway process', function () {
     await call(first, 'POST', '/agents', { name: 'ada', directory: rig.directory() });
     await waitFor('the key', () => existsSync(rig.paths.agent('ada').directory));
     kill(first.gateway.pid, 'SIGSTOP'); // else it writes again
-    for (const path of [rig.paths.state, previousStatePath(rig.paths)]) rmSync(path, { force: true });
+    const journals = (await listJournals(rig.paths)).map(({ path }) => path);
+    for (const path of [rig.paths.state, rig.paths.previousState, ...journals]) rmSync(path, { force: true });
     await rig.restartGateway(first);
-    const notices = await waitFor('the notice', () => {
-      const { notices: all } = stateOnDisk();
+    const notices = await waitFor('the notice', async () => {
+      const { notices: all } = await stateOnDisk();
       return all.length > 0 && all.map(({ code, sentence }) => `${code}: ${sentence.slice(0, 64)}`);
     });
     assert.deepStrictEqual(notices, [

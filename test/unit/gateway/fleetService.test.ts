@@ -3,8 +3,9 @@ import { silentLog } from '../../../src/base/log.ts';
 import type { Effect } from '../../../src/core/fleet/effects.ts';
 import type { FleetEvent } from '../../../src/core/fleet/events.ts';
 import { reduceAll } from '../../../src/core/fleet/reduce.ts';
-import { emptyFleet, type FleetState } from '../../../src/core/fleet/state.ts';
-import { FleetService, type NumberedEvent } from '../../../src/gateway/fleetService.ts';
+import { emptyFleet } from '../../../src/core/fleet/state.ts';
+import { FleetService } from '../../../src/gateway/fleetService.ts';
+import type { NumberedEvent } from '../../../src/node/stateFiles.ts';
 import { FakeTimers } from '../../harness/gatewayTimers.ts';
 
 const name = 'ada';
@@ -23,14 +24,19 @@ const launched: FleetEvent = { at: 1_100, kind: 'launched', name, launchId: laun
 describe('FleetService', () => {
   let timers: FakeTimers;
   let now: number;
-  let saved: FleetState[];
+  let added: NumberedEvent[];
+  /** How many of them were there at each commit. */
+  let commits: number[];
+  let refusal: Error | undefined;
   let service: FleetService;
   let events: NumberedEvent[];
   let effects: string[][];
   beforeEach(() => {
     timers = new FakeTimers();
     now = 1_000;
-    saved = [];
+    added = [];
+    commits = [];
+    refusal = undefined;
     events = [];
     effects = [];
     service = new FleetService({
@@ -38,9 +44,14 @@ describe('FleetService', () => {
       clock: () => now,
       log: silentLog,
       after: timers.after,
-      save: (state) => {
-        saved.push(state);
-        return Promise.resolve();
+      journal: {
+        add: (event) => {
+          added.push(event);
+        },
+        commit: () => {
+          commits.push(added.length);
+          return refusal === undefined ? Promise.resolve() : Promise.reject(refusal);
+        },
       },
     });
     service.onEvent((event) => events.push(event));
@@ -57,6 +68,32 @@ describe('FleetService', () => {
     assert.deepStrictEqual(
       { sequences: events.map(({ sequence }) => sequence), mirror: reduceAll(events.map(({ event }) => event)) },
       { sequences: [1, 2, 3], mirror: service.state },
+    );
+  });
+
+  it('gives the journal every event before it is told: the same numbers, and they make up the state', () => {
+    const early: number[] = [];
+    service.onEvent(({ sequence }) => early.push(added.filter((one) => one.sequence === sequence).length));
+    for (const event of begin) service.report(event);
+    assert.deepStrictEqual(
+      { added, early, state: reduceAll(added.map(({ event }) => event)) },
+      { added: events, early: [1, 1, 1], state: service.state },
+    );
+  });
+
+  it('tells once that the disk refuses and once that it takes everything again, and goes on meanwhile', async () => {
+    refusal = new Error('no space');
+    for (const event of begin) await assert.rejects(service.reportDurably(event), /no space/);
+    const told = (): string[] => service.state.notices.map(({ code, severity }) => `${code} ${severity}`);
+    const during = { told: told(), agents: Object.keys(service.state.agents) };
+    refusal = undefined;
+    await service.flush();
+    assert.deepStrictEqual(
+      { during, after: told() },
+      {
+        during: { told: ['state-not-written error'], agents: [name] },
+        after: ['state-not-written error', 'state-written info'],
+      },
     );
   });
 
@@ -104,7 +141,7 @@ describe('FleetService', () => {
     const reports = begin.map((event) => service.reportDurably(event));
     await Promise.all(reports);
     assert.deepStrictEqual(
-      { last: saved.at(-1) === service.state, writes: saved.length <= 2 },
+      { last: commits.at(-1) === added.length, writes: commits.length <= 2 },
       { last: true, writes: true },
     );
   });

@@ -8,6 +8,7 @@ import { FleetService } from '../../../src/gateway/fleetService.ts';
 import { promptDigest } from '../../../src/node/promptDigest.ts';
 import { followTranscripts } from '../../../src/gateway/transcriptLooks.ts';
 import { FleetStory } from '../../harness/fleetStory.ts';
+import { noJournal } from '../../harness/gatewayParts.ts';
 import { waitFor } from '../../harness/waitFor.ts';
 
 const line = (type: string, text: string, more: object = {}): string =>
@@ -31,7 +32,7 @@ describe('looks at transcripts', () => {
     now = story.now;
     const clock = (): number => now;
     const state = { ...emptyFleet, ...story.state };
-    fleet = new FleetService({ state, clock, log: silentLog, save: () => Promise.resolve() });
+    fleet = new FleetService({ state, clock, log: silentLog, journal: noJournal });
     looks = followTranscripts({ fleet, clock, keys: { keyOf: () => Promise.resolve(key) }, log: silentLog });
   });
   afterEach(() => {

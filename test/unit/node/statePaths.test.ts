@@ -26,16 +26,18 @@ describe('statePaths', () => {
   });
 
   it('keeps every file below the state directory', () => {
-    const { agent, context, log, ...paths } = statePaths('/s');
+    const { agent, context, log, journal, journalAfter: _journalAfter, ...paths } = statePaths('/s');
     assert.deepStrictEqual(
       [
         ...Object.values<string>(paths),
         ...Object.values<string>({ ...agent('ada') }),
         context('ada'),
         log('gateway'),
+        journal(12),
       ].map((path) => path.replace(/^\/s\b/, '')),
       [
-        ...['', '/endpoint.json', '/holder.json', '/port', '/state.json', '/mcp-sessions.json', '/agents', '/contexts'],
+        ...['', '/endpoint.json', '/holder.json', '/port', '/state.json', '/state.json.previous', '/mcp-sessions.json'],
+        ...['/agents', '/contexts'],
         ...[
           '/spool',
           '/versions',
@@ -56,9 +58,15 @@ describe('statePaths', () => {
           '/agents/ada/launched.json',
           '/agents/ada/prompts',
         ],
-        ...['/contexts/ada.json', '/log/gateway.jsonl'],
+        ...['/contexts/ada.json', '/log/gateway.jsonl', '/journal-12.jsonl'],
       ],
     );
+  });
+
+  it('tells the names of journals from others', () => {
+    const { journalAfter } = statePaths('/s');
+    const names = ['journal-0.jsonl', 'journal-12.jsonl', 'journal-.jsonl', 'journal-1.jsonl.dropped-2', 'state.json'];
+    assert.deepStrictEqual(names.map(journalAfter), [0, 12, undefined, undefined, undefined]);
   });
 
   it('moves the socket to a short private directory, its own for each state directory, when the path is too long', () => {

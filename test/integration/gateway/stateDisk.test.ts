@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { silentLog } from '../../../src/base/log.ts';
+import { loadState } from '../../../src/gateway/stateStore.ts';
+import { type StatePaths, statePaths } from '../../../src/node/statePaths.ts';
+import { bundleGatewayPrograms, type GatewayPrograms, GatewayRig } from '../../harness/gatewayRig.ts';
+import { WindowStandIn } from '../../harness/gatewayWindow.ts';
+import { created, fleetOnDisk, JournaledFleet } from '../../harness/journaledFleet.ts';
+import { waitFor } from '../../harness/waitFor.ts';
+
+describe('the state on a disk that refuses', function () {
+  this.timeout(120_000);
+  let root: string;
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'bowline-disk-'));
+  });
+  afterEach(() => {
+    rmSync(root, { recursive: true, force: true });
+  });
+
+  it('is kept when the disk is full, whole to the last byte, and is complete when there is room again', async () => {
+    const disk = smallDisk(join(root, 'Platte voll 满'));
+    try {
+      const paths = statePaths(disk.directory);
+      const fleet = await JournaledFleet.open(paths);
+      await fleet.commit(created('a'));
+      disk.fill();
+      const refusals: unknown[] = [];
+      for (let number = 0; number < 40; number += 1) {
+        await fleet.commit(created(`b${number}`)).catch((error: unknown) => refusals.push(error));
+      }
+      const during = await loadState(paths, silentLog);
+      disk.makeRoom();
+      await fleet.commit(created('c'));
+      const after = await loadState(paths, silentLog);
+      await fleet.journal.seal();
+      assert.deepStrictEqual(
+        {
+          refused:
+            refusals.length > 0 && refusals.every((error) => /state in .*Platte voll 满 \(E/.test(String(error))),
+          old: during.state.agents['a']?.name,
+          odd: during.notices.filter(({ code }) => code !== 'journal-torn'),
+          after: [after.state, after.notices],
+        },
+        { refused: true, old: 'a', odd: [], after: [fleet.state, []] },
+      );
+    } finally {
+      disk.dispose();
+    }
+  });
+
+  it('is kept when the directory is read-only, and is complete when it is not any more', async () => {
+    const disk = smallDisk(join(root, 'read only'));
+    try {
+      const paths = statePaths(disk.directory);
+      const first = await JournaledFleet.open(paths);
+      await first.commit(created('a'));
+      await first.journal.seal();
+      const fleet = await JournaledFleet.open(paths);
+      disk.forbid();
+      await assert.rejects(fleet.commit(created('b')), {
+        code: 'state-not-written',
+        message: /Make room there, or make it/,
+      });
+      const during = await fleetOnDisk(paths);
+      disk.permit();
+      await fleet.commit(created('c'));
+      await fleet.journal.seal();
+      assert.deepStrictEqual([Object.keys(during.agents), await fleetOnDisk(paths)], [['a'], fleet.state]);
+    } finally {
+      disk.dispose();
+    }
+  });
+
+  describe('of a running gateway', () => {
+    let programs: GatewayPrograms;
+    let rig: GatewayRig;
+    before(async () => {
+      programs = await bundleGatewayPrograms();
+    });
+    after(() => {
+      programs.dispose();
+    });
+    beforeEach(() => {
+      rig = new GatewayRig(programs);
+    });
+    afterEach(async () => {
+      await rig.dispose();
+    });
+
+    it('does not stop the fleet: it goes on in memory, says so once, and writes everything when it can', async () => {
+      const endpoint = await rig.start();
+      const window = await WindowStandIn.join(endpoint, 'one');
+      await window.ask({ kind: 'create', name: 'ada', directory: rig.directory() });
+      limitFileSize(endpoint.gateway.pid, '0');
+      const problems: unknown[] = [];
+      for (const name of ['bo', 'cy']) {
+        problems.push((await window.ask({ kind: 'create', name, directory: rig.directory() }))?.code);
+      }
+      const told = (): string[] => window.state.notices.map(({ code, severity }) => `${code} ${severity}`);
+      await waitFor('the notice', () => told().length > 0);
+      const during = { told: told(), agents: Object.keys(window.state.agents), disk: await agentsOnDisk(rig.paths) };
+      limitFileSize(endpoint.gateway.pid, 'unlimited');
+      await waitFor('the other notice', () => told().length > 1);
+      const disk = await waitFor('all on disk', async () => {
+        const names = await agentsOnDisk(rig.paths);
+        return names.length === 3 && names;
+      });
+      const second = await rig.restartGateway(endpoint);
+      const again = await WindowStandIn.join(second, 'one');
+      const after = Object.keys(again.state.agents);
+      again.close();
+      assert.deepStrictEqual(
+        { problems, during, told: told(), disk, after },
+        {
+          problems: ['state-not-written', 'state-not-written'],
+          during: { told: ['state-not-written error'], agents: ['ada', 'bo', 'cy'], disk: ['ada'] },
+          told: ['state-not-written error', 'state-written info'],
+          disk: ['ada', 'bo', 'cy'],
+          after: ['ada', 'bo', 'cy'],
+        },
+      );
+    });
+  });
+});
+
+async function agentsOnDisk(paths: StatePaths): Promise<string[]> {
+  return Object.keys((await fleetOnDisk(paths)).agents);
+}
+
+/** A disk of its own, which can be full and read-only. Where nothing may be mounted, this process may not write files. */
+function smallDisk(directory: string): {
+  readonly directory: string;
+  fill(): void;
+  makeRoom(): void;
+  forbid(): void;
+  permit(): void;
+  dispose(): void;
+} {
+  mkdirSync(directory);
+  const mount = (...words: string[]): void => {
+    execFileSync('mount', [...words, directory], { stdio: 'ignore' });
+  };
+  try {
+    mount('-t', 'tmpfs', '-o', 'size=128k,mode=0700', 'bowline-test');
+  } catch {
+    const stop = (): void => {
+      limitFileSize(process.pid, '0');
+    };
+    const go = (): void => {
+      limitFileSize(process.pid, 'unlimited');
+    };
+    return { directory, fill: stop, makeRoom: go, forbid: stop, permit: go, dispose: go };
+  }
+  const filler = join(directory, 'filler');
+  return {
+    directory,
+    fill: () => {
+      assert.throws(() => {
+        writeFileSync(filler, Buffer.alloc(1_000_000));
+      }, /ENOSPC/);
+    },
+    makeRoom: () => {
+      rmSync(filler);
+    },
+    forbid: () => {
+      mount('-o', 'remount,ro');
+    },
+    permit: () => {
+      mount('-o', 'remount,rw');
+    },
+    dispose: () => {
+      execFileSync('umount', ['-l', directory]);
+    },
+  };
+}
+
+/** How large files may become that a process writes, in bytes; what is there stays. */
+function limitFileSize(pid: number, soft: string): void {
+  execFileSync('prlimit', [`--pid=${pid}`, `--fsize=${soft}:unlimited`]);
+}
