@@ -9,6 +9,7 @@ import { endProcesses } from '../harness/processes.mjs';
 import { activation } from './activation.ts';
 import type { Figure } from './figure.ts';
 import { judge } from './figure.ts';
+import { finding } from './finding.ts';
 import { heal } from './heal.ts';
 import { idle } from './idle.ts';
 import { launch } from './launch.ts';
@@ -18,7 +19,7 @@ import { restart } from './restart.ts';
 import { size } from './size.ts';
 import { state } from './state.ts';
 
-const figures: readonly Figure[] = [size, activation, restart, state, noticed, idle, memory, launch, heal];
+const figures: readonly Figure[] = [size, activation, restart, state, noticed, idle, memory, launch, heal, finding];
 
 async function main(names: readonly string[]): Promise<number> {
   const unknown = names.filter((name) => !figures.some((figure) => figure.name === name));
