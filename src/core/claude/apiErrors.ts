@@ -13,6 +13,9 @@ export type ApiErrorKind =
   | 'server trouble'
   | 'other';
 
+/** Comes back on every turn until the tool is gone, in whatever conversation. */
+export const toolNameTooLong: ApiErrorKind = 'tool name too long';
+
 /**
  * Public reports: claude-code 63147, 10199 (thinking), 1747 (image), 473 (tool use), 19882 (tool name). Claude words some
  * anew (measured, claude 2.1.160 and 2.1.332): an image that "was removed", "tool use concurrency issues"; 2.1.332 also
@@ -34,7 +37,7 @@ const texts: readonly (readonly [RegExp, ApiErrorKind])[] = [
     'poisoned: tool use without result',
   ],
   [/prompt is too long|exceed(?:s|ed)? (?:the )?context (?:limit|window)/i, 'conversation too long'],
-  [/tools?\.\d+\..*name.*(?:at most|64 characters|string_above_max|should match pattern)/is, 'tool name too long'],
+  [/tools?\.\d+\..*name.*(?:at most|64 characters|string_above_max|should match pattern)/is, toolNameTooLong],
   [/not logged in|please run \/login|invalid api key|oauth token (?:has )?(?:expired|been revoked)/i, 'login needed'],
   [/usage limit|limit reached|hit your limit|rate[_ ]limit/i, 'limit reached'],
   [/overloaded|internal server error|API Error: 5\d\d\b/i, 'server trouble'],

@@ -69,7 +69,7 @@ export interface SessionRecord {
   readonly turnsCompleted: number;
   /** Nothing goes back to it by itself; a person may choose it. */
   readonly givenUp?: { readonly at: number; readonly why: 'fresh restart' | 'resume failed' };
-  /** The last turns failed by this kind of poison, so many in a row; absent: none did. */
+  /** The last turns failed by this error, which comes back on each of them, so many in a row; absent: none did. */
   readonly apiErrors?: { readonly kind: string; readonly inARow: number; readonly at: number };
   /** When a turn last succeeded, or a person chose to keep trying: what failed before does not count. */
   readonly clearedAt?: number;

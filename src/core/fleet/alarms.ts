@@ -1,8 +1,9 @@
+import { toolNameTooLong } from '../claude/apiErrors.ts';
 import { type Agent, runningLaunch } from './agent.ts';
 
 /** Something that endangers the agent's conversation, or that a person should know of its process. */
 export interface Alarm {
-  readonly code: 'not-saved' | 'hooks-silent' | 'conversation-shared' | 'program-changed';
+  readonly code: 'not-saved' | 'hooks-silent' | 'conversation-shared' | 'program-changed' | 'tool-name-too-long';
   readonly sentence: string;
   readonly severity: 'warning' | 'error';
 }
@@ -39,6 +40,15 @@ export function alarmsOf(agent: Agent): readonly Alarm[] {
       sentence:
         `Hooks silent: ${name} takes prompts that no hook of it tells, so that a change of its conversation would go ` +
         'unseen. Restart it, and look at Show Log if that does not help.',
+    });
+  }
+  if (session?.apiErrors?.kind === toolNameTooLong) {
+    alarms.push({
+      code: 'tool-name-too-long',
+      severity: 'error',
+      sentence:
+        `Each turn of ${name} fails, because the full name of one of its tools (mcp__SERVER__TOOL) has more than 64 ` +
+        `characters. Give that MCP server a shorter name where it is configured, or remove it there, then restart ${name}.`,
     });
   }
   if (running.program !== undefined) {

@@ -1,4 +1,4 @@
-import { isPoisoned } from '../claude/apiErrors.ts';
+import { isPoisoned, toolNameTooLong } from '../claude/apiErrors.ts';
 import type { HookFact } from '../claude/facts.ts';
 import { without } from './agentUpdate.ts';
 import type { Agent, SessionRecord } from './agent.ts';
@@ -18,7 +18,8 @@ export interface TurnError {
  */
 export function afterTurn(session: SessionRecord, hook: HookFact, at: number): SessionRecord {
   if (hook.event === 'Stop') return cleared(session, at);
-  if (hook.event !== 'StopFailure' || hook.error === undefined || !isPoisoned(hook.error)) return session;
+  if (hook.event !== 'StopFailure' || hook.error === undefined) return session;
+  if (!isPoisoned(hook.error) && hook.error !== toolNameTooLong) return session;
   const { apiErrors } = session;
   const inARow = apiErrors?.kind === hook.error ? apiErrors.inARow + 1 : 1;
   return counted(session, { kind: hook.error, inARow, at });
@@ -43,7 +44,8 @@ export function cleared(session: SessionRecord, at: number): SessionRecord {
 
 function counted(session: SessionRecord, apiErrors: NonNullable<SessionRecord['apiErrors']>): SessionRecord {
   const { kind, inARow, at } = apiErrors;
-  if (session.quarantine !== undefined || inARow < quarantineAfter) return { ...session, apiErrors };
+  if (session.quarantine !== undefined || inARow < quarantineAfter || !isPoisoned(kind))
+    return { ...session, apiErrors };
   return { ...session, apiErrors, quarantine: { at, error: kind } };
 }
 

@@ -83,7 +83,8 @@ function fold(state: FleetState, event: FleetEvent): FleetState {
       const { name, launchId, hook, at } = event;
       // Also of a launch that has ended: that a prompt was received stays true.
       const received = updateAgent(state, name, (agent) => receivePrompt(agent, launchId, hook, at));
-      return updateAgent(received, name, (agent) => reduceLife(agent, event));
+      const next = updateAgent(received, name, (agent) => reduceLife(agent, event));
+      return withAlarms(state, next, name, at);
     }
     case 'conversation released':
     case 'conversation found':

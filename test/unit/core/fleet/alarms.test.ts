@@ -93,3 +93,29 @@ describe('what else is warned of while an agent runs', () => {
     );
   });
 });
+
+describe('a tool whose full name is too long', () => {
+  const turn = (story: FleetStory, error?: string): FleetStory => {
+    story.wait(1).hook({ event: 'UserPromptSubmit' }).wait(1);
+    return story.hook(error === undefined ? { event: 'Stop' } : { event: 'StopFailure', error });
+  };
+
+  it('is warned of once, with the way on, until a turn succeeds; its conversation is not to blame', () => {
+    const story = FleetStory.bound();
+    const other = codes(turn(story, 'server trouble'));
+    turn(turn(turn(story, 'tool name too long'), 'tool name too long'), 'tool name too long');
+    const [alarm] = alarmsOf(story.agent());
+    const failing = { noticed: noticed(story), quarantine: story.agent().session?.quarantine };
+    deepStrictEqual(
+      { other, sentence: alarm?.sentence, failing, over: codes(turn(story)) },
+      {
+        other: [],
+        sentence:
+          'Each turn of ada fails, because the full name of one of its tools (mcp__SERVER__TOOL) has more than 64 ' +
+          'characters. Give that MCP server a shorter name where it is configured, or remove it there, then restart ada.',
+        failing: { noticed: ['tool-name-too-long'], quarantine: undefined },
+        over: [],
+      },
+    );
+  });
+});
