@@ -114,6 +114,22 @@ const mistakes: readonly { readonly name: string; readonly rule: RegExp; readonl
     },
   },
   {
+    name: 'puts whoever runs to sleep',
+    rule: /was put to sleep while/,
+    brain: {
+      ...theBrain,
+      plan: (state, now) => {
+        const plan = theBrain.plan(state, now);
+        const runs = Object.values(state.agents).filter(({ life }) => life.kind === 'running');
+        const sleeps = runs.map(({ name }) => {
+          return { at: now, kind: 'stop requested', name, reason: 'idle', then: 'keep' } as const;
+        });
+        const isSleepy = state.settings.idleMinutes !== undefined;
+        return isSleepy ? { ...plan, decisions: [...plan.decisions, ...sleeps] } : plan;
+      },
+    },
+  },
+  {
     name: 'stops trying without a word',
     rule: /it does not come to an end|without a sentence|nothing is done about it|a decision changed nothing/,
     brain: {
