@@ -5,7 +5,7 @@ import * as vscode from 'vscode';
 import { isErrorWithCode } from '../../src/node/files.ts';
 import type { PromptRecord } from '../../src/core/fleet/agent.ts';
 import type { BowlineWindow } from '../../src/extension/extension.ts';
-import { holderFileSchema } from '../../src/protocol/endpointFile.ts';
+import { endpointSchema, holderFileSchema } from '../../src/protocol/endpointFile.ts';
 import { waitFor } from '../harness/waitFor.ts';
 import { agentThat, bowlineWindow, setting, treeRows } from './bowlineWindow.ts';
 
@@ -148,9 +148,37 @@ describe('a fleet in a window', function () {
     await agentThat(window, 'aa', 'stopped', ({ life }) => life === 'stopped');
   });
 
+  function audit(): string {
+    return vscode.workspace.textDocuments.find(({ uri }) => uri.scheme === 'bowline-audit')?.getText() ?? '';
+  }
+
+  it('shows what was done to an agent, and compares the fleet with its record', async () => {
+    await vscode.commands.executeCommand('bowline.showAudit', { agent: 'ada' });
+    await vscode.commands.executeCommand('bowline.reconcileFleet');
+    const { done } = window.state.reconciliation ?? {};
+    assert.match(audit(), /^# Audit of ada\n[^]*: launch requested, now launching: fresh\. By this window\.\n/);
+    assert.deepStrictEqual([done?.differences, done?.problem], [0, undefined]);
+  });
+
   it('stops an agent, whose terminal then ends', async () => {
     await vscode.commands.executeCommand('bowline.stop', { agent: 'ada' });
     await agentThat(window, 'ada', 'stopped', ({ life }) => life === 'stopped');
     await waitFor('the end of the terminal', () => terminals().length === 0);
+  });
+
+  it('tells the stop in the audit that is open, and exports diagnostics without the token', async () => {
+    await waitFor('the stop in the audit', () => audit().includes(': stop requested, now stopping: released. By this'));
+    const file = path.join(path.dirname(workspace), 'diagnostics.md');
+    await vscode.commands.executeCommand('bowline.exportDiagnostics', { file });
+    const report = await readFile(file, 'utf8');
+    const { token } = endpointSchema.parse(JSON.parse(await readFile(path.join(state, 'endpoint.json'), 'utf8')));
+    const wanted = [
+      '## This window',
+      '## Agent ada',
+      'bowline.claudePath: ',
+      '## End of gateway.jsonl',
+      '## End of Bowline.log',
+    ];
+    assert.deepStrictEqual([wanted.filter((part) => !report.includes(part)), report.includes(token)], [[], false]);
   });
 });
