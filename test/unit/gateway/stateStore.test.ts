@@ -27,7 +27,8 @@ function line(sequence: number, name: string): string {
   return journalLine({ sequence, event: created(name) });
 }
 
-describe('state store', () => {
+describe('state store', function () {
+  this.timeout(30_000);
   let paths: StatePaths;
   beforeEach(() => {
     paths = statePaths(mkdtempSync(join(tmpdir(), 'bowline-state-')));
