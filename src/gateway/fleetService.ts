@@ -78,7 +78,6 @@ const urgencies: Readonly<Record<FleetEventKind, Urgency>> = {
   'mcp proof seen': 'lazy',
   'mcp stream opened': 'durable',
   'mcp stream closed': 'durable',
-  'probe sent': 'lazy',
   'probe answered': 'lazy',
   'probe failed': 'lazy',
   'identity fault': 'durable',

@@ -19,9 +19,9 @@ export interface SpoolDrainOptions {
 }
 
 /** Notices of the file system can be missed; this is how long a report waits then. */
-const everyMs = 10_000;
+const everyMs = 60_000;
 
-/** Takes in what hooks left while the gateway was away or slow: now, whenever the spool changes, and every 10 s. */
+/** Takes in what hooks left while the gateway was away or slow: now, whenever the spool changes, and every minute. */
 export class SpoolDrain extends DisposableObject {
   private readonly sequencer = new Sequencer();
   private waiting = false;
@@ -55,11 +55,11 @@ export class SpoolDrain extends DisposableObject {
         this.drain();
       });
     } catch (error) {
-      this.options.log.warn('the spool cannot be watched; it is looked at every 10 s', { reason: messageOf(error) });
+      this.options.log.warn('the spool cannot be watched; it is looked at every minute', { reason: messageOf(error) });
       return;
     }
     watcher.on('error', (error) => {
-      this.options.log.warn('the watch of the spool ended; it is looked at every 10 s', { reason: messageOf(error) });
+      this.options.log.warn('the watch of the spool ended; it is looked at every minute', { reason: messageOf(error) });
       watcher.close();
     });
     this._register(

@@ -251,9 +251,8 @@ export const fleetEventSchema = z.discriminatedUnion('kind', [
   z.object({ ...endpoint, kind: z.literal('mcp proof seen'), session }),
   z.object({ ...endpoint, kind: z.literal('mcp stream opened'), session }),
   z.object({ ...endpoint, kind: z.literal('mcp stream closed'), session }),
-  z.object({ ...endpoint, kind: z.literal('probe sent'), probeId: z.string() }),
-  z.object({ ...endpoint, kind: z.literal('probe answered'), probeId: z.string(), roundTripMs: z.number() }),
-  z.object({ ...endpoint, kind: z.literal('probe failed'), probeId: z.string() }),
+  z.object({ ...endpoint, kind: z.literal('probe answered'), sentAt: timeSchema, roundTripMs: z.number() }),
+  z.object({ ...endpoint, kind: z.literal('probe failed'), sentAt: timeSchema }),
   z.object({
     at,
     kind: z.literal('identity fault'),

@@ -270,10 +270,8 @@ const bindingSchema = z.object({
   proof: optional(z.object({ at: timeSchema, epoch: z.string() })),
   probe: optional(
     z.object({
-      id: z.string(),
       sentAt: timeSchema,
       epoch: z.string(),
-      outcome: z.enum(['waiting', 'answered', 'failed']),
       answeredAt: optional(timeSchema),
       roundTripMs: optional(z.number()),
       failures: count,

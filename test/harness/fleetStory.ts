@@ -99,11 +99,10 @@ export class FleetStory {
   probe(outcome: 'answered' | 'failed' = 'answered', name = 'ada'): boolean {
     const effect = this.settle().effects.find((one) => one.kind === 'probe' && one.name === name);
     if (effect?.kind !== 'probe') return false;
-    const { server, launchId, id: probeId } = effect;
-    this.tell({ kind: 'probe sent', name, server, launchId, probeId });
-    if (outcome === 'answered') {
-      this.wait(3).tell({ kind: 'probe answered', name, server, launchId, probeId, roundTripMs: 3 });
-    } else this.wait(5_000).tell({ kind: 'probe failed', name, server, launchId, probeId });
+    const { server, launchId } = effect;
+    const probe = { name, server, launchId, sentAt: this.now };
+    if (outcome === 'answered') this.wait(3).tell({ kind: 'probe answered', ...probe, roundTripMs: 3 });
+    else this.wait(5_000).tell({ kind: 'probe failed', ...probe });
     return true;
   }
 

@@ -171,10 +171,9 @@ export function answered(world: FleetWorld, choice: Choice): void {
 }
 
 export function answer(world: FleetWorld, task: EffectOf<'probe'>, how: 'by the client' | 'failed'): void {
-  const { name, server, launchId, id: probeId } = task;
-  const subject = { name, server, launchId, probeId };
+  const { name, server, launchId } = task;
+  const subject = { name, server, launchId, sentAt: world.now };
   const process = world.processOf(launchId);
-  world.tell({ ...subject, kind: 'probe sent' });
   if (how === 'by the client' && process?.alive === true && process.connected) {
     world.now += 3;
     world.tell({ ...subject, kind: 'probe answered', roundTripMs: 3 });

@@ -269,7 +269,7 @@ function junk(world: FleetWorld, choice: Choice): void {
   const former = world.agent(name)?.launches.at(-1)?.launch.id;
   const launchId = choice.below(2) === 0 && former !== undefined ? former : 'no.1.launch';
   const subject = { name, server: choice.of(['bowline-self', 'no-server']), launchId };
-  const ids = { attemptId: 'no-attempt', promptId: 'no-prompt', probeId: 'no-probe' };
+  const ids = { attemptId: 'no-attempt', promptId: 'no-prompt' };
   const of = { ...subject, ...ids };
   const step = choice.below(12);
   const exit = choice.of(exits);
@@ -277,7 +277,7 @@ function junk(world: FleetWorld, choice: Choice): void {
   if (step === 1) world.tell({ kind: 'launched', name, launchId, process: { tmuxSession: '$7', pane: '%7', pid: 7 } });
   if (step === 2) world.tell({ kind: 'launch failed', name, launchId, code: 'tmux-failed', sentence: 'no' });
   if (step === 3) world.tell({ ...of, kind: 'mcp initialized', session: 'digest', client });
-  if (step === 4) world.tell({ ...of, kind: 'probe answered', roundTripMs: 1 });
+  if (step === 4) world.tell({ ...of, kind: 'probe answered', sentAt: world.now, roundTripMs: 1 });
   if (step === 5) world.tell({ ...of, kind: 'rung ended', outcome: 'failed', detail: 'late' });
   if (step === 6) world.tell({ kind: 'prompt typed', name, launchId, promptId: 'no-prompt' });
   if (step === 7) world.tell({ kind: 'launch verified', name, launchId });

@@ -26,12 +26,13 @@ export type StreamState =
   | { readonly kind: 'open'; readonly since: number; readonly epoch: string }
   | { readonly kind: 'closed'; readonly since: number };
 
-/** The latest probe. `failures` counts unanswered ones in a row; `answeredAt` is that of the last answer in this epoch. */
+/**
+ * The latest probe that has ended. `failures` counts unanswered ones in a row, 0: it was answered; `answeredAt` is that of
+ * the last answer in this epoch.
+ */
 export interface ProbeRecord {
-  readonly id: string;
   readonly sentAt: number;
   readonly epoch: string;
-  readonly outcome: 'waiting' | 'answered' | 'failed';
   readonly answeredAt?: number;
   readonly roundTripMs?: number;
   readonly failures: number;

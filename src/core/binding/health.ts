@@ -75,7 +75,8 @@ function withStream(record: BindingRecord, epoch: Epoch, now: number): Health {
     return now < until ? { state: 'suspect', cause, until } : { state: 'unbound', cause: 'client gave up' };
   }
   if (probe !== undefined && probe.failures > 0) {
-    return { state: 'suspect', cause: 'probe late', until: probe.sentAt + times.probeLimit };
+    // The next one is sent when this one has failed.
+    return { state: 'suspect', cause: 'probe late', until: probe.sentAt + 2 * times.probeLimit + 1_000 };
   }
   return { state: 'bound', until: (probe?.sentAt ?? openedAt) + times.probeEvery };
 }

@@ -165,7 +165,7 @@ function endpointLines(agent: Agent, row: AgentRow['endpoints'][number], now: nu
     ...(record === undefined
       ? []
       : [
-          `Endpoint ${server}: launch ${record.launchId}, session ${record.session ?? 'none'}, stream ${record.stream.kind} since ${time(record.stream.since)}, proof ${time(record.proof?.at)} in run ${record.proof?.epoch ?? 'none'}, probe ${probe === undefined ? 'none' : `${probe.outcome} ${ago(probe.sentAt, now)}, ${probe.failures} failed, round trip ${probe.roundTripMs ?? 'unknown'} ms`}${record.doubt === undefined ? '' : `, in doubt (${record.doubt.cause}) since ${time(record.doubt.since)}`}${record.fault === undefined ? '' : `, fault: ${record.fault.cause}`}`,
+          `Endpoint ${server}: launch ${record.launchId}, session ${record.session ?? 'none'}, stream ${record.stream.kind} since ${time(record.stream.since)}, proof ${time(record.proof?.at)} in run ${record.proof?.epoch ?? 'none'}, probe ${probe === undefined ? 'none' : `${ago(probe.sentAt, now)}, ${probe.failures} failed, round trip ${probe.roundTripMs ?? 'unknown'} ms`}${record.doubt === undefined ? '' : `, in doubt (${record.doubt.cause}) since ${time(record.doubt.since)}`}${record.fault === undefined ? '' : `, fault: ${record.fault.cause}`}`,
         ]),
     ...(incident === undefined
       ? []

@@ -182,7 +182,6 @@ function deedOf(
     case 'mcp proof seen':
     case 'mcp stream opened':
     case 'mcp stream closed':
-    case 'probe sent':
     case 'probe answered':
     case 'probe failed':
       return undefined;

@@ -161,9 +161,8 @@ type FleetFact =
   | (Endpoint & { readonly kind: 'mcp proof seen'; readonly session: string })
   | (Endpoint & { readonly kind: 'mcp stream opened'; readonly session: string })
   | (Endpoint & { readonly kind: 'mcp stream closed'; readonly session: string })
-  | (Endpoint & { readonly kind: 'probe sent'; readonly probeId: string })
-  | (Endpoint & { readonly kind: 'probe answered'; readonly probeId: string; readonly roundTripMs: number })
-  | (Endpoint & { readonly kind: 'probe failed'; readonly probeId: string })
+  | (Endpoint & { readonly kind: 'probe answered'; readonly sentAt: number; readonly roundTripMs: number })
+  | (Endpoint & { readonly kind: 'probe failed'; readonly sentAt: number })
   | {
       readonly kind: 'identity fault';
       readonly cause: IdentityFaultCause;

@@ -25,9 +25,8 @@ export function planProbes(
     launchId: running.launch.id,
   });
   const unique = `probe:${running.launch.id}:${server}:${epoch}`;
+  // While a probe is under way it stays planned, under the same id: only its end changes the record.
   if (probe === undefined) return [effect(`${unique}:first`)];
-  // While a probe is under way it stays planned under its own id.
-  if (probe.outcome === 'waiting') return [effect(probe.id)];
   const next = `${unique}:${probe.sentAt}`;
   const inQuestionSince = Math.max(record.stream.since, record.doubt?.since ?? 0);
   if (probe.sentAt < inQuestionSince) {
@@ -36,7 +35,7 @@ export function planProbes(
     wakes.push(inQuestionSince);
     return [];
   }
-  if (probe.outcome === 'failed' && probe.failures < bindingTimes.probeFailures) return [effect(next)];
+  if (probe.failures > 0 && probe.failures < bindingTimes.probeFailures) return [effect(next)];
   const { probeEvery } = bindingTimes;
   const dueAt = (Math.floor(probe.sentAt / probeEvery) + 1) * probeEvery;
   if (now >= dueAt) return [effect(next)];

@@ -115,7 +115,6 @@ function fold(state: FleetState, event: FleetEvent): FleetState {
     case 'mcp proof seen':
     case 'mcp stream opened':
     case 'mcp stream closed':
-    case 'probe sent':
     case 'probe answered':
     case 'probe failed': {
       const epoch = state.epoch?.id;

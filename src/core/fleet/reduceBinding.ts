@@ -47,35 +47,16 @@ function fold(record: BindingRecord, event: BindingEvent, epoch: string): Bindin
       return { ...record, session: event.session, stream: { kind: 'open', since: event.at, epoch }, proof };
     case 'mcp stream closed':
       return record.stream.kind === 'closed' ? record : { ...record, stream: { kind: 'closed', since: event.at } };
-    case 'probe sent': {
-      const former = record.probe?.epoch === epoch ? record.probe : undefined;
-      const probe: ProbeRecord = {
-        ...(former?.answeredAt !== undefined && { answeredAt: former.answeredAt }),
-        ...(former?.roundTripMs !== undefined && { roundTripMs: former.roundTripMs }),
-        id: event.probeId,
-        sentAt: event.at,
-        epoch,
-        outcome: 'waiting',
-        failures: former?.failures ?? 0,
-      };
-      return { ...record, probe };
-    }
     case 'probe answered': {
-      if (record.probe?.id !== event.probeId) return record;
-      const { sentAt } = record.probe;
-      const probe: ProbeRecord = {
-        ...record.probe,
-        outcome: 'answered',
-        answeredAt: event.at,
-        roundTripMs: event.roundTripMs,
-        failures: 0,
-      };
+      const { at, sentAt, roundTripMs } = event;
+      const probe: ProbeRecord = { sentAt, epoch, answeredAt: at, roundTripMs, failures: 0 };
       const settled = record.doubt !== undefined && record.doubt.since <= sentAt;
       return { ...(settled ? without(record, 'doubt') : record), probe, proof };
     }
     case 'probe failed': {
-      if (record.probe?.id !== event.probeId || record.probe.outcome !== 'waiting') return record;
-      return { ...record, probe: { ...record.probe, outcome: 'failed', failures: record.probe.failures + 1 } };
+      const former = record.probe?.epoch === epoch ? record.probe : undefined;
+      const failures = (former?.failures ?? 0) + 1;
+      return { ...record, probe: { ...former, sentAt: event.sentAt, epoch, failures } };
     }
     case 'doubted':
       return record.proof === undefined ? record : { ...record, doubt: { since: event.at, cause: event.cause } };
@@ -104,7 +85,6 @@ function timelineText(record: BindingRecord, event: BindingEvent, epoch: string)
     case 'mcp tools listed':
       return record.toolsListedAt === undefined ? 'tools listed' : undefined;
     case 'mcp proof seen':
-    case 'probe sent':
     case 'probe answered':
       return undefined;
   }

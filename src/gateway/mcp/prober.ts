@@ -17,6 +17,9 @@ export interface ProberOptions {
 interface Probe {
   readonly effect: ProbeEffect;
   readonly endpoint: EndpointOf;
+  /** By the fleet's clock. */
+  readonly sentAt: number;
+  /** By the clock that never jumps, in milliseconds. */
   readonly startedAt: number;
   readonly timer: ReturnType<typeof setTimeout>;
   stream: StandingStream;
@@ -27,7 +30,7 @@ const finishedKept = 1_000;
 
 /**
  * Runs probes: a JSON-RPC `ping` on the standing stream, which Claude answers by a POST without the model, in 2 - 30 ms
- * (measured, claude 2.1.160 and 2.1.332). Reports `probe sent`, then `probe answered` or `probe failed`.
+ * (measured, claude 2.1.160 and 2.1.332). Reports how a probe ended: `probe answered` or `probe failed`.
  */
 export class Prober extends DisposableObject {
   /** By the id of the ping. */
@@ -55,10 +58,11 @@ export class Prober extends DisposableObject {
     const { fleet, streams, clock } = this.options;
     const endpoint = { agent: effect.name, server: effect.server, launchId: effect.launchId };
     const stream = streams.newest(endpoint);
-    const subject = { at: clock(), name: effect.name, server: effect.server, launchId: effect.launchId };
+    const sentAt = clock();
     if (stream === undefined) {
       // The plan counts on a stream that is not there: that is what there is to say.
-      fleet.report({ ...subject, kind: 'mcp stream closed', session: '' });
+      const { name, server, launchId } = effect;
+      fleet.report({ at: sentAt, name, server, launchId, kind: 'mcp stream closed', session: '' });
       return;
     }
     this.remember(effect.id);
@@ -66,8 +70,7 @@ export class Prober extends DisposableObject {
     const timer = setTimeout(() => {
       this.fail(pingId);
     }, this.options.limitMs ?? bindingTimes.probeLimit);
-    this.waiting.set(pingId, { effect, endpoint, startedAt: performance.now(), timer, stream });
-    fleet.report({ ...subject, kind: 'probe sent', probeId: effect.id });
+    this.waiting.set(pingId, { effect, endpoint, sentAt, startedAt: performance.now(), timer, stream });
     streams.send(stream.session.id, ping(pingId));
   }
 
@@ -106,8 +109,8 @@ export class Prober extends DisposableObject {
     if (probe === undefined) return;
     this.waiting.delete(pingId);
     clearTimeout(probe.timer);
-    const { name, server, launchId, id: probeId } = probe.effect;
-    this.options.fleet.report({ at: this.options.clock(), name, server, launchId, probeId, ...outcome });
+    const { name, server, launchId } = probe.effect;
+    this.options.fleet.report({ at: this.options.clock(), name, server, launchId, sentAt: probe.sentAt, ...outcome });
   }
 
   private remember(id: string): void {

@@ -101,7 +101,9 @@ describe(`faults around claude ${version}`, function () {
     const before = ['ada', 'bo'].map((name) => [name, rig.agent(name).launchCount, rig.agent(name).session?.id]);
     await giveGatewayAClockThatJumps(rig);
     for (const [index, jump] of (['SIGUSR2', 'SIGWINCH'] as const).entries()) {
-      const asked = new Map(['ada', 'bo'].map((name) => [name, rig.agent(name).bindings['bowline-self']?.probe?.id]));
+      const asked = new Map(
+        ['ada', 'bo'].map((name) => [name, rig.agent(name).bindings['bowline-self']?.probe?.sentAt]),
+      );
       const reading = await readEndpointFile(rig.paths);
       if (reading.kind !== 'ok') throw new Error('the gateway has not published itself');
       process.kill(reading.endpoint.gateway.pid, jump);
@@ -113,7 +115,7 @@ describe(`faults around claude ${version}`, function () {
       for (const name of ['ada', 'bo']) {
         await rig.until(name, `probed after ${jump}`, (row, agent) => {
           const { probe, doubt } = agent.bindings['bowline-self'] ?? {};
-          const isAnswered = probe?.outcome === 'answered' && probe.id !== asked.get(name);
+          const isAnswered = probe?.failures === 0 && probe.sentAt !== asked.get(name);
           return isAnswered && doubt === undefined && row.worst === 'bound';
         });
       }

@@ -112,8 +112,7 @@ const bound: readonly FleetEvent[] = [
   },
   { at: 8, kind: 'mcp tools listed', ...endpoint },
   { at: 9, kind: 'mcp stream opened', ...endpoint },
-  { at: now, kind: 'probe sent', name, server: self, launchId, probeId: 'p' },
-  { at: now, kind: 'probe answered', name, server: self, launchId, probeId: 'p', roundTripMs: 1 },
+  { at: now, kind: 'probe answered', name, server: self, launchId, sentAt: now, roundTripMs: 1 },
 ];
 /** Its dead pane is still there. */
 const endedByItself: readonly FleetEvent[] = [

@@ -151,7 +151,7 @@ describe('FleetService', () => {
     await service.flush();
     const endpoint = { name, server, launchId: launch.id };
     service.report({ at: 1_200, kind: 'mcp proof seen', ...endpoint, session: 's' });
-    service.report({ at: 1_200, kind: 'probe sent', ...endpoint, probeId: 'p' });
+    service.report({ at: 1_200, kind: 'probe failed', ...endpoint, sentAt: 1_200 });
     const lazy = timers.delays().includes(60_000);
     service.report({ at: 1_200, kind: 'mcp tools listed', ...endpoint, session: 's' });
     assert.deepStrictEqual(
