@@ -13,22 +13,25 @@ export interface TimelineGroup {
 const together = 2_000;
 
 /**
- * The newest `limit` lines, newest first. `entries` are newest last. One agent is never twice in a line: a thing that
- * happened twice is two lines.
+ * The newest `limit` lines, newest first. `entries` are newest last. The entries of one agent keep their order: each is in a
+ * line of its own, below those of its newer ones.
  */
 export function groupTimeline(entries: readonly TimelineEntry[], limit: number): readonly TimelineGroup[] {
   const groups: (TimelineGroup & { readonly agents: string[] })[] = [];
-  const open = new Map<string, (typeof groups)[number]>();
+  const open = new Map<string, number>();
+  const lowest = new Map<string, number>();
   for (const { at, agent, server, text } of [...entries].reverse()) {
     const key = JSON.stringify([text, server]);
-    const group = open.get(key);
-    if (group !== undefined && group.at - at <= together && !group.agents.includes(agent)) {
+    const place = open.get(key) ?? groups.length;
+    const group = groups[place];
+    if (group !== undefined && group.at - at <= together && place > (lowest.get(agent) ?? -1)) {
       group.agents.push(agent);
+      lowest.set(agent, place);
       continue;
     }
-    const next = { at, text, ...(server !== undefined && { server }), agents: [agent] };
-    groups.push(next);
-    open.set(key, next);
+    lowest.set(agent, groups.length);
+    open.set(key, groups.length);
+    groups.push({ at, text, ...(server !== undefined && { server }), agents: [agent] });
   }
   return groups.slice(0, limit).map((group) => ({ ...group, agents: group.agents.toReversed() }));
 }

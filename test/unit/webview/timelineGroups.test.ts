@@ -26,6 +26,32 @@ describe('timeline groups', () => {
     ]);
   });
 
+  it('keep the order of what happened to one agent, whatever happened to others at nearly the same time', () => {
+    const entries = [
+      entry(0, 'ada', 'reconnect failed'),
+      entry(10, 'ada', 'resume started'),
+      entry(20, 'bo', 'reconnect failed'),
+      entry(900, 'bo', 'resume started'),
+    ];
+    assert.deepStrictEqual(
+      groupTimeline(entries, 100).map(({ text, agents }) => [text, ...agents]),
+      [
+        ['resume started', 'ada', 'bo'],
+        ['reconnect failed', 'ada', 'bo'],
+      ],
+    );
+    const crossed = [...entries.slice(0, 3), entry(5_000, 'bo', 'resume started')];
+    assert.deepStrictEqual(
+      groupTimeline(crossed, 100).map(({ text, agents }) => [text, ...agents]),
+      [
+        ['resume started', 'bo'],
+        ['reconnect failed', 'bo'],
+        ['resume started', 'ada'],
+        ['reconnect failed', 'ada'],
+      ],
+    );
+  });
+
   it('never hide that a thing happened twice to one agent', () => {
     const entries = [entry(0, 'ada', 'dialog gone'), entry(100, 'ada', 'dialog gone')];
     assert.deepStrictEqual(
