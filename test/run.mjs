@@ -1,13 +1,11 @@
-// `npm test [-- STEP...]`: sets up what is missing, runs every step (or the named ones and what they need), some of them
-// side by side, goes on after failures, checks that nothing was left behind, and prints `N passed, N failed` as the last
-// line.
+// `npm test [-- STEP...]`: sets up what is missing, runs every step (or the named ones and what they need), goes on
+// after failures, checks that nothing was left behind, and prints `N passed, N failed` as the last line.
 // Imports nothing but Node's own modules and files that do the same, because packages may not be installed yet.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import readline from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { endProcesses, findProcesses } from './harness/processes.mjs';
 import { repository, setUp, SetupError } from './host/setup.mjs';
@@ -57,19 +55,6 @@ const steps = [
   },
 ];
 
-/**
- * Lanes of steps that run side by side, phase by phase: stories mostly wait for windows and for clients that give up. The
- * package is made alone, because that builds `dist` anew, which all others run.
- */
-const phases = [
-  [['build']],
-  [
-    ['types', 'lint', 'format', 'unused', 'unit', 'integration'],
-    ['extension', 'stories'],
-  ],
-  [['e2e']],
-];
-
 /** What the tools themselves keep in a temporary directory. */
 const toolCaches = /^(tsx-\d+|node-compile-cache|v8-compile-cache-\d+|claude-\d+|cc-socks)$/;
 
@@ -84,23 +69,8 @@ function chooseSteps(names) {
   return steps.filter(({ name }) => needed.includes(name));
 }
 
-/** Runs the chosen steps; resolves with what passed and failed in each, in the order of {@link steps}. */
-async function runSteps(chosen, context) {
-  const results = new Map();
-  for (const phase of phases) {
-    const stepsOf = (names) => chosen.filter(({ name }) => names.includes(name));
-    const lanes = phase.map(stepsOf).filter((lane) => lane.length > 0);
-    const output = lanes.length > 1 ? 'named' : 'as it comes';
-    const runLane = async (lane) => {
-      for (const step of lane) results.set(step, await runStep(step, { ...context, output }));
-    };
-    await Promise.all(lanes.map(runLane));
-  }
-  return chosen.map((step) => results.get(step));
-}
-
-/** Runs a step with its output shown; resolves with what passed and failed. `named`: its name stands before each line. */
-async function runStep({ name, command, tests, limit }, { environment, directory, output }) {
+/** Runs a step with its output shown; resolves with what passed and failed. */
+async function runStep({ name, command, tests, limit }, { environment, directory }) {
   console.log(`\n=== ${name}`);
   const counts = path.join(directory, `${name}.json`);
   const started = Date.now();
@@ -111,7 +81,6 @@ async function runStep({ name, command, tests, limit }, { environment, directory
       BOWLINE_TEST_REPORTER: path.join(repository, 'test/harness/countingReporter.cjs'),
     },
     limit,
-    ...(output === 'named' && { prefix: `${name.padEnd(11)} | ` }),
   });
   const seconds = (Date.now() - started) / 1000;
   if (!tests) return { name, seconds, passed: ended === 'ok' ? 1 : 0, failed: ended === 'ok' ? 0 : 1, notes: [] };
@@ -131,13 +100,9 @@ function judgeTests(ended, file) {
 }
 
 /** Resolves with `ok` or with how the command failed. After its limit (minutes) its process group is ended. */
-function runCommand([program, ...args], { environment, limit, prefix }) {
+function runCommand([program, ...args], { environment, limit }) {
   return new Promise((resolve) => {
-    const output = prefix === undefined ? 'inherit' : 'pipe';
-    const child = spawn(program, args, { cwd: repository, env: environment, stdio: ['ignore', output, output] });
-    for (const input of [child.stdout, child.stderr]) {
-      if (input) readline.createInterface({ input }).on('line', (line) => console.log(prefix + line));
-    }
+    const child = spawn(program, args, { cwd: repository, env: environment, stdio: ['ignore', 'inherit', 'inherit'] });
     let tooLate = false;
     const timer = setTimeout(() => {
       tooLate = true;
@@ -206,7 +171,7 @@ async function main() {
   }
   const results = [];
   try {
-    results.push(...(await runSteps(chosen, { environment, directory })));
+    for (const step of chosen) results.push(await runStep(step, { environment, directory }));
     results.push(await checkLeftovers({ marks, directory }));
   } finally {
     await cleanUp();
