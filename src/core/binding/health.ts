@@ -63,6 +63,9 @@ function unproven(running: RunningLaunch, record: BindingRecord | undefined, now
   return { state: 'unbound', cause: record?.initializedAt === undefined ? 'never connected' : 'tools never listed' };
 }
 
+/** The probes that decide whether a client is gone, one after the other. */
+const probesEndWithin = times.probeLimit * times.probeFailures + 1_000;
+
 function withStream(record: BindingRecord, epoch: Epoch, now: number): Health {
   const probe = record.probe?.epoch === epoch.id ? record.probe : undefined;
   if (probe !== undefined && probe.failures >= times.probeFailures)
@@ -71,12 +74,12 @@ function withStream(record: BindingRecord, epoch: Epoch, now: number): Health {
   const doubtSince = Math.max(openedAt, record.doubt?.since ?? 0);
   const cause = record.doubt?.cause ?? 'stream dropped';
   if (record.doubt !== undefined || (probe?.answeredAt ?? 0) < openedAt) {
-    const until = doubtSince + times.probeLimit * times.probeFailures + 1_000;
+    const until = doubtSince + probesEndWithin;
     return now < until ? { state: 'suspect', cause, until } : { state: 'unbound', cause: 'client gave up' };
   }
   if (probe !== undefined && probe.failures > 0) {
     // The next one is sent when this one has failed.
-    return { state: 'suspect', cause: 'probe late', until: probe.sentAt + 2 * times.probeLimit + 1_000 };
+    return { state: 'suspect', cause: 'probe late', until: probe.sentAt + probesEndWithin };
   }
   return { state: 'bound', until: (probe?.sentAt ?? openedAt) + times.probeEvery };
 }

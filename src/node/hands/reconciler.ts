@@ -53,7 +53,8 @@ export class Reconciler {
     this.done = due;
     const panes = await list();
     const seen = new Map<string, SeenAgent>();
-    for (const agent of Object.values(this.options.fleet().agents)) seen.set(agent.name, await this.see(agent));
+    const claims = claimsByDirectory();
+    for (const agent of Object.values(this.options.fleet().agents)) seen.set(agent.name, await this.see(agent, claims));
     const at = this.options.now();
     const differences = differencesOf(this.options.fleet(), panes, seen);
     if (differences.length > 0)
@@ -73,7 +74,7 @@ export class Reconciler {
     this.options.report([{ at: this.options.now(), kind: 'reconciled', askedAt: reconciliation.askedAt, ...outcome }]);
   }
 
-  private async see(agent: Agent): Promise<SeenAgent> {
+  private async see(agent: Agent, claims: typeof liveClaims): Promise<SeenAgent> {
     const { session } = agent;
     const running = runningLaunch(agent);
     const directory = running === undefined ? undefined : this.options.sessionsOf(agent);
@@ -81,7 +82,7 @@ export class Reconciler {
     const transcript = path === undefined ? undefined : await presenceOf(path);
     const sessions: NonNullable<SeenAgent['sessions']>[number][] = [];
     if (running !== undefined && directory !== undefined) {
-      for (const { pid, sessionId } of await liveClaims(directory)) {
+      for (const { pid, sessionId } of await claims(directory)) {
         const isRelevant = pid === running.process.pid || sessionId === session?.id;
         if (isRelevant)
           sessions.push({ pid, sessionId, of: (await isWithin(pid, running.process.pid)) ? 'own' : 'other' });
@@ -89,6 +90,16 @@ export class Reconciler {
     }
     return { sessions, ...(transcript !== undefined && { transcript }) };
   }
+}
+
+/** Most agents share a directory: it is read once. */
+function claimsByDirectory(): typeof liveClaims {
+  const read = new Map<string, ReturnType<typeof liveClaims>>();
+  return (directory) => {
+    const claims = read.get(directory) ?? liveClaims(directory);
+    read.set(directory, claims);
+    return claims;
+  };
 }
 
 async function presenceOf(path: string): Promise<SeenAgent['transcript']> {
