@@ -5,6 +5,7 @@ import { reduce } from '../../src/core/fleet/reduce.ts';
 import type { Agent } from '../../src/core/fleet/agent.ts';
 import { emptyFleet, type FleetState } from '../../src/core/fleet/state.ts';
 import type { Launch } from '../../src/core/fleet/life.ts';
+import type { FleetPort } from '../../src/gateway/ports.ts';
 
 /** `Omit` that keeps the variants of a union apart. */
 type Fact = FleetEvent extends infer Variant ? (Variant extends FleetEvent ? Omit<Variant, 'at'> : never) : never;
@@ -28,6 +29,24 @@ export class FleetStory {
   wait(milliseconds: number): this {
     this.now += milliseconds;
     return this;
+  }
+
+  /** What parts of the gateway see of this fleet: what they report is folded in. */
+  get port(): FleetPort {
+    const state = (): FleetState => this.state;
+    const report: FleetPort['report'] = (event) => {
+      this.tell(event, event.at);
+    };
+    return {
+      get state() {
+        return state();
+      },
+      report,
+      reportDurably: (event) => {
+        report(event);
+        return Promise.resolve();
+      },
+    };
   }
 
   agent(name = 'ada'): Agent {

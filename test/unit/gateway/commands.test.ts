@@ -143,6 +143,15 @@ const fallingAsleep: readonly FleetEvent[] = [
 ];
 const sleeping: readonly FleetEvent[] = [...fallingAsleep, { at: 10, kind: 'process ended', name, launchId, exit }];
 
+function commandsOf(fleet: MemoryFleet, newId = (): string => 'unique'): Commands {
+  return new Commands({
+    ...{ fleet, clock: () => now, servers: [self], newId },
+    prompts: promptsOf(fleet),
+    finder: finderOf(fleet),
+    restarts: restartsOf(fleet),
+  });
+}
+
 describe('commands', () => {
   let directory: string;
   before(() => {
@@ -160,15 +169,7 @@ describe('commands', () => {
     command: Command,
   ): Promise<{ kinds: readonly string[]; fleet: MemoryFleet; error?: BowlineError }> {
     const fleet = new MemoryFleet(reduceAll(events));
-    const commands = new Commands({
-      fleet,
-      clock: () => now,
-      servers: [self],
-      newId: () => 'unique',
-      prompts: promptsOf(fleet),
-      finder: finderOf(fleet),
-      restarts: restartsOf(fleet),
-    });
+    const commands = commandsOf(fleet);
     try {
       await commands.execute(command, 'window 1');
       return { kinds: fleet.kinds, fleet };
@@ -264,15 +265,7 @@ describe('commands', () => {
 
   it('gives a name to one agent only, also when two ask at once', async () => {
     const fleet = new MemoryFleet(reduceAll([]));
-    const commands = new Commands({
-      fleet,
-      clock: () => now,
-      servers: [self],
-      newId: () => 'unique',
-      prompts: promptsOf(fleet),
-      finder: finderOf(fleet),
-      restarts: restartsOf(fleet),
-    });
+    const commands = commandsOf(fleet);
     const command: Command = { kind: 'create', name, directory };
     const results = await Promise.allSettled([commands.execute(command, 'a'), commands.execute(command, 'b')]);
     assert.deepStrictEqual(
@@ -382,17 +375,9 @@ describe('commands', () => {
     const results = await Promise.all(
       (['enforce', 'bypass'] as const).map(async (guard) => {
         const fleet = unjudgeable([...worked, ...bound]);
-        const { prompts, newId } = { prompts: promptsOf(fleet), newId: () => 'unique' };
-        const commands = new Commands({
-          fleet,
-          clock: () => now,
-          servers: [self],
-          newId,
-          prompts,
-          finder: finderOf(fleet),
-          restarts: restartsOf(fleet),
-        });
-        const error = await commands.execute(restart('fresh', guard), 'window 1').catch((reason: unknown) => reason);
+        const error = await commandsOf(fleet)
+          .execute(restart('fresh', guard), 'window 1')
+          .catch((reason: unknown) => reason);
         const sentence = error instanceof BowlineError ? `${error.code}: ${error.message}` : error;
         const verdicts = fleet.state.audit.flatMap((record) => ('verdict' in record ? record.verdict : []));
         return [sentence, fleet.kinds, verdicts];
@@ -411,18 +396,7 @@ describe('commands', () => {
   it('restarts on an error of the guard where the setting allows that, and says so', async () => {
     const fleet = unjudgeable([...worked, ...bound]);
     fleet.state = { ...fleet.state, settings: { ...fleet.state.settings, guardError: 'allow' } };
-    const { prompts, newId } = { prompts: promptsOf(fleet), newId: () => 'unique' };
-    const restarts = restartsOf(fleet);
-    const commands = new Commands({
-      fleet,
-      clock: () => now,
-      servers: [self],
-      newId,
-      prompts,
-      restarts,
-      finder: finderOf(fleet),
-    });
-    await commands.execute(restart('fresh'), 'window 1');
+    await commandsOf(fleet).execute(restart('fresh'), 'window 1');
     assert.deepStrictEqual(
       [fleet.kinds, fleet.state.notices[0]?.sentence],
       [
@@ -434,12 +408,7 @@ describe('commands', () => {
 
   it('asks for one interrupt of the turn in progress, however often it is asked under one id', async () => {
     const { fleet } = await run([...worked, hook(now - 1, 'UserPromptSubmit')], interrupt);
-    const again = new Commands({
-      ...{ fleet, clock: () => now, servers: [self], newId: () => 'other' },
-      prompts: promptsOf(fleet),
-      finder: finderOf(fleet),
-      restarts: restartsOf(fleet),
-    });
+    const again = commandsOf(fleet, () => 'other');
     await again.execute(interrupt, 'window 2');
     await assert.rejects(again.execute({ ...interrupt, id: 'i2' }, 'window 2'), /is being interrupted already/);
     const { life } = fleet.state.agents[name] ?? {};
@@ -453,12 +422,7 @@ describe('commands', () => {
 
   it('queues a prompt once, with its text on disk and only a digest in the fleet', async () => {
     const first = await run([...worked, ...bound], prompt('p1', ' hello\r\nthere '));
-    const second = new Commands({
-      ...{ fleet: first.fleet, clock: () => now, servers: [self], newId: () => 'other' },
-      prompts: promptsOf(first.fleet),
-      finder: finderOf(first.fleet),
-      restarts: restartsOf(first.fleet),
-    });
+    const second = commandsOf(first.fleet, () => 'other');
     await second.execute(prompt('p1', 'another text'), 'window 2');
     const [record, ...others] = first.fleet.state.agents[name]?.prompts ?? [];
     assert.deepStrictEqual(
@@ -499,12 +463,7 @@ describe('commands', () => {
   it('asks the agent to save before a restart, once at a time, and lets that be called off', async () => {
     const save = (id: string): Command => ({ kind: 'save and restart', name, id, mode: 'fresh' });
     const first = await run([...worked, ...bound], save('p7'));
-    const again = new Commands({
-      ...{ fleet: first.fleet, clock: () => now, servers: [self], newId: () => 'other' },
-      prompts: promptsOf(first.fleet),
-      finder: finderOf(first.fleet),
-      restarts: restartsOf(first.fleet),
-    });
+    const again = commandsOf(first.fleet, () => 'other');
     await assert.rejects(again.execute(save('p8'), 'window 2'), /is being asked to save already/);
     await again.execute({ kind: 'cancel save and restart', name, id: 'p7' }, 'window 2');
     const unreachable = await run(worked, save('p9'));
@@ -615,15 +574,7 @@ describe('commands', () => {
   it('verifies every endpoint that is on, and reconnects once however often it is asked', async () => {
     const verified = await run([...running, ...bound], { kind: 'verify', name });
     const first = await run([...running, ...bound], { kind: 'reconnect', name, server: self });
-    const commands = new Commands({
-      fleet: first.fleet,
-      clock: () => now,
-      servers: [self],
-      newId: () => 'other',
-      prompts: promptsOf(first.fleet),
-      finder: finderOf(first.fleet),
-      restarts: restartsOf(first.fleet),
-    });
+    const commands = commandsOf(first.fleet, () => 'other');
     await commands.execute({ kind: 'reconnect', name, server: self }, 'window 2');
     assert.deepStrictEqual(
       {

@@ -14,8 +14,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BowlineError } from '../../../src/base/errors.ts';
 import { projectFolderName } from '../../../src/core/claude/transcript.ts';
-import type { FleetEvent } from '../../../src/core/fleet/events.ts';
-import { reduce } from '../../../src/core/fleet/reduce.ts';
 import { ConversationFinder } from '../../../src/gateway/conversationFinder.ts';
 import { conversationsFor } from '../../../src/gateway/transcripts.ts';
 import { FleetStory } from '../../harness/fleetStory.ts';
@@ -36,7 +34,6 @@ describe('finding a conversation that the record lost', () => {
   let home: string;
   let folder: string;
   let story: FleetStory;
-  let finder: ConversationFinder;
 
   beforeEach(() => {
     home = mkdtempSync(join(tmpdir(), 'bowline-finder-'));
@@ -44,25 +41,13 @@ describe('finding a conversation that the record lost', () => {
     mkdirSync(folder, { recursive: true });
     story = new FleetStory().create().request().launched();
     story.tell({ kind: 'process ended', name: 'ada', launchId: 'ada.1', exit });
-    const report = (event: FleetEvent): void => {
-      story.state = reduce(story.state, event);
-    };
-    const fleet = {
-      get state() {
-        return story.state;
-      },
-      report,
-      reportDurably: (event: FleetEvent) => {
-        report(event);
-        return Promise.resolve();
-      },
-    };
-    finder = new ConversationFinder({ fleet, clock: () => story.now, environment: { HOME: home } });
   });
   afterEach(() => {
     rmSync(home, { recursive: true, force: true });
   });
 
+  const finder = (): ConversationFinder =>
+    new ConversationFinder({ fleet: story.port, clock: () => story.now, environment: { HOME: home } });
   const write = (digit: number, text: string, second = 2_000): string => {
     const path = join(folder, `${id(digit)}.jsonl`);
     writeFileSync(path, text);
@@ -70,12 +55,12 @@ describe('finding a conversation that the record lost', () => {
     return path;
   };
   const settled = async (): Promise<string | undefined> => {
-    await finder.settle(story.agent());
+    await finder().settle(story.agent());
     return story.agent().session?.id;
   };
   const refusal = async (): Promise<readonly [string, string] | undefined> => {
     try {
-      await finder.settle(story.agent());
+      await finder().settle(story.agent());
       return undefined;
     } catch (error) {
       return error instanceof BowlineError
@@ -86,12 +71,12 @@ describe('finding a conversation that the record lost', () => {
 
   it('takes the only one, says so, and shows it before in the restart plan without taking it', async () => {
     const path = write(1, said(here));
-    const preview = await finder.preview(story.agent());
+    const preview = await finder().preview(story.agent());
     const before = story.agent().session;
     const taken = await settled();
     const { notices } = story.state;
     const told = notices.at(-1);
-    await finder.settle(story.agent());
+    await finder().settle(story.agent());
     deepStrictEqual(
       [preview.session?.id, before, taken, story.agent().session?.transcriptPath, story.state.notices],
       [id(1), undefined, id(1), path, notices],
@@ -120,7 +105,7 @@ describe('finding a conversation that the record lost', () => {
         undefined,
       ],
     );
-    await rejects(finder.preview(story.agent()), /Choose with Resume Other Conversation/);
+    await rejects(finder().preview(story.agent()), /Choose with Resume Other Conversation/);
   });
 
   it('goes by the cwd inside, not by the folder, which several directories share (case 15)', async () => {
@@ -215,7 +200,7 @@ describe('finding a conversation that the record lost', () => {
     write(2, said(here));
     const without = [await refusal(), story.agent().session?.prompted];
     write(1, said(here), 1);
-    await finder.settle(story.agent());
+    await finder().settle(story.agent());
     deepStrictEqual(
       [without, story.agent().session?.prompted, story.agent().session?.cause],
       [[undefined, false], true, 'clear'],

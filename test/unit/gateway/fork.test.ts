@@ -3,8 +3,6 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BowlineError } from '../../../src/base/errors.ts';
-import type { FleetEvent } from '../../../src/core/fleet/events.ts';
-import { reduce } from '../../../src/core/fleet/reduce.ts';
 import { currentLaunch } from '../../../src/core/fleet/agent.ts';
 import { ConversationCommands } from '../../../src/gateway/conversationCommands.ts';
 import { FleetStory } from '../../harness/fleetStory.ts';
@@ -31,22 +29,7 @@ describe('what a person decides about a poisoned conversation', () => {
       story.wait(1_000).hook({ ...hook, event: 'UserPromptSubmit' });
       story.wait(1_000).hook({ ...hook, event: 'StopFailure', error: 'poisoned: image' });
     }
-    const report = (event: FleetEvent): void => {
-      story.state = reduce(story.state, event);
-    };
-    commands = new ConversationCommands({
-      clock: () => story.now,
-      fleet: {
-        get state() {
-          return story.state;
-        },
-        report,
-        reportDurably: (event) => {
-          report(event);
-          return Promise.resolve();
-        },
-      },
-    });
+    commands = new ConversationCommands({ clock: () => story.now, fleet: story.port });
   });
   afterEach(() => {
     rmSync(directory, { recursive: true, force: true });

@@ -17,20 +17,7 @@ function blackout(): FleetStory {
 }
 
 function portOf(story: FleetStory): { readonly fleet: FleetPort; readonly clock: () => number } {
-  const report: FleetPort['report'] = (event) => {
-    story.tell(event, event.at);
-  };
-  const fleet: FleetPort = {
-    get state() {
-      return story.state;
-    },
-    report,
-    reportDurably: (event) => {
-      report(event);
-      return Promise.resolve();
-    },
-  };
-  return { fleet, clock: () => story.now };
+  return { fleet: story.port, clock: () => story.now };
 }
 
 function seen(story: FleetStory): readonly unknown[] {

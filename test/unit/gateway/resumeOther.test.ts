@@ -1,7 +1,5 @@
 import { deepStrictEqual, rejects } from 'node:assert/strict';
 import { BowlineError } from '../../../src/base/errors.ts';
-import type { FleetEvent } from '../../../src/core/fleet/events.ts';
-import { reduce } from '../../../src/core/fleet/reduce.ts';
 import { currentLaunch } from '../../../src/core/fleet/agent.ts';
 import { ConversationCommands } from '../../../src/gateway/conversationCommands.ts';
 import { FleetStory } from '../../harness/fleetStory.ts';
@@ -13,20 +11,7 @@ describe('another conversation', () => {
   const coded = (code: string) => (thrown: unknown) => thrown instanceof BowlineError && thrown.code === code;
 
   function commandsOf(story: FleetStory): ConversationCommands {
-    const report = (event: FleetEvent): void => {
-      story.state = reduce(story.state, event);
-    };
-    const fleet = {
-      get state() {
-        return story.state;
-      },
-      report,
-      reportDurably: (event: FleetEvent) => {
-        report(event);
-        return Promise.resolve();
-      },
-    };
-    return new ConversationCommands({ clock: () => story.now, fleet });
+    return new ConversationCommands({ clock: () => story.now, fleet: story.port });
   }
 
   it('is what an agent is started with whose own cannot be resumed, and its own from then on', async () => {
