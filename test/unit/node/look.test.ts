@@ -1,17 +1,7 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import type { PaneInfo } from '../../../src/core/tmux/formats.ts';
 import { lookAtScreen, whatForbidsEnding } from '../../../src/node/hands/look.ts';
 import type { TmuxCommands } from '../../../src/node/tmux/tmuxClient.ts';
-
-const pane: PaneInfo = {
-  sessionId: '$1',
-  sessionName: 'ada',
-  windowId: '@1',
-  paneId: '%1',
-  pid: 4711,
-  dead: false,
-  launchId: 'ada.1',
-};
+import { livingPane as pane } from '../../harness/panes.ts';
 
 /** A stand-in for tmux whose only pane shows this input line. */
 function tmuxShowing(input: string): TmuxCommands {

@@ -1,17 +1,7 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import type { PaneInfo } from '../../../src/core/tmux/formats.ts';
 import { useOf } from '../../../src/node/hands/useOf.ts';
 import type { TmuxCommands } from '../../../src/node/tmux/tmuxClient.ts';
-
-const pane: PaneInfo = {
-  sessionId: '$1',
-  sessionName: 'ada',
-  windowId: '@1',
-  paneId: '%1',
-  pid: 4711,
-  dead: false,
-  launchId: 'ada.1',
-};
+import { livingPane as pane } from '../../harness/panes.ts';
 
 /** A stand-in for tmux that lists clients as told and fails at everything else. */
 function tmuxWith(clients: readonly string[]): TmuxCommands {
