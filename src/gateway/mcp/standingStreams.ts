@@ -41,13 +41,14 @@ export class StandingStreams implements Disposable {
   readonly onDidClose = this.closed.event;
 
   constructor(private readonly options: StandingStreamsOptions) {
+    // A stream that spoke right after a look is written to at the second look from then: two of these and a late timer fit.
     this.comments = setInterval(
       () => {
         const { spoke } = this;
         this.spoke = new Set();
         for (const stream of this.streams.values()) if (!spoke.has(stream)) this.write(stream, ': still here\n\n');
       },
-      (options.longestSilenceMs ?? longestSilence) / 2,
+      (options.longestSilenceMs ?? longestSilence) / 2.5,
     );
   }
 
