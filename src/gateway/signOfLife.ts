@@ -19,16 +19,19 @@ export class SignOfLife {
     private readonly log: Log,
   ) {}
 
-  /** Writes the file. Call it once the gateway answers on its port. */
+  /**
+   * Writes the file. Call it once the gateway answers on its port. Never rejects: a gateway that a full disk keeps from it
+   * serves all who know it by the file of the run before, whose port and token are the same, and tries again at each sign.
+   */
   async begin(): Promise<void> {
-    await writeEndpointFile(this.paths, this.endpoint);
     this.begun = true;
+    await this.write();
   }
 
   /** To be called at intervals. Never rejects. */
   async give(): Promise<void> {
     if (!this.begun) return;
-    const { paths, endpoint, log } = this;
+    const { paths, log } = this;
     try {
       const { ino, mode, uid, mtimeMs } = await stat(paths.endpoint);
       const mark = (time: number): string => [ino, mode, uid, time].join(' ');
@@ -39,9 +42,7 @@ export class SignOfLife {
     } catch (error) {
       this.left = undefined;
       log.warn('the endpoint file is not as it was; writing it again', { reason: messageOf(error) });
-      await writeEndpointFile(paths, endpoint).catch((failure: unknown) => {
-        log.error('the endpoint file cannot be written', { reason: messageOf(failure) });
-      });
+      await this.write();
     }
   }
 
@@ -64,7 +65,13 @@ export class SignOfLife {
   }
 
   private async check(): Promise<void> {
-    const reading = await readEndpointFile(this.paths);
-    if (reading.kind !== 'ok') throw new Error(reading.kind === 'missing' ? 'it is missing' : reading.reason);
+    const problem = await this.problem();
+    if (problem !== undefined) throw new Error(`it ${problem}`);
+  }
+
+  private async write(): Promise<void> {
+    await writeEndpointFile(this.paths, this.endpoint).catch((error: unknown) => {
+      this.log.error('the endpoint file cannot be written', { reason: messageOf(error) });
+    });
   }
 }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { open } from 'node:fs/promises';
+import { get } from 'node:http';
 import { delay } from '../base/async.ts';
 import { BowlineError, messageOf } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
@@ -23,6 +24,10 @@ export interface EnsureHolderOptions {
 }
 
 const largestOutput = 1_000_000;
+/** A gateway that comes up publishes itself within this time, in milliseconds, if it can. */
+const unpublishedMs = 2_000;
+/** Of one question to a gateway, in milliseconds. */
+const answerMs = 1_000;
 
 /**
  * Makes sure that a holder and its gateway run for this state directory, and resolves with where the gateway answers.
@@ -52,7 +57,8 @@ export async function ensureHolder(options: EnsureHolderOptions): Promise<Endpoi
 
 async function startAndWait(options: EnsureHolderOptions): Promise<Endpoint> {
   const { paths, signal } = options;
-  const limit = performance.now() + (options.timeoutMs ?? 15_000);
+  const begun = performance.now();
+  const limit = begun + (options.timeoutMs ?? 15_000);
   let launcher: Launcher | undefined;
   let reason = 'no holder came up.';
   while (performance.now() < limit) {
@@ -63,6 +69,8 @@ async function startAndWait(options: EnsureHolderOptions): Promise<Endpoint> {
       const reading = await readEndpointFile(paths);
       if (reading.kind === 'ok' && reading.endpoint.holder.instance === holder.instance) {
         if ((await isSameProcess(reading.endpoint.gateway)) !== 'gone') return reading.endpoint;
+        // A gateway that a full disk keeps from writing its file serves at the same port, with the same token.
+        if (performance.now() - begun > unpublishedMs && (await answers(reading.endpoint))) return reading.endpoint;
         reason = 'it ended, and its holder cannot bring it back.';
       } else {
         reason =
@@ -76,6 +84,23 @@ async function startAndWait(options: EnsureHolderOptions): Promise<Endpoint> {
     await delay(25, signal);
   }
   throw new Error(reason);
+}
+
+/** Whether a gateway answers there that takes this token. */
+function answers({ port, token }: Endpoint): Promise<boolean> {
+  return new Promise((resolve) => {
+    const headers = { authorization: `Bearer ${token}` };
+    const question = get({ host: '127.0.0.1', port, path: '/agents', headers, agent: false, timeout: answerMs });
+    question.on('response', (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    });
+    question.on('timeout', () => question.destroy());
+    question.on('close', () => {
+      resolve(false);
+    });
+    question.on('error', () => undefined); // its close tells
+  });
 }
 
 /** The holder that runs for this state directory. One that cannot be told dead counts as running. */

@@ -37,6 +37,8 @@ export interface FleetRigOptions {
   readonly transport?: 'pty' | 'pipes';
   /** `not offered`: the rig's window only watches. */
   readonly hands?: 'offered' | 'not offered';
+  /** Makes what holder, gateway, hooks and windows of their own run on, in the root; this process's Node by default. */
+  readonly node?: (root: string) => Promise<string>;
 }
 
 /**
@@ -51,16 +53,18 @@ export class FleetRig {
     readonly root: string,
     readonly paths: StatePaths,
     readonly model: ScriptedModel,
-    private readonly options: FleetRigOptions,
+    private readonly options: FleetRigOptions & { readonly nodePath?: string },
     private window: RigWindow,
   ) {
     this.terminals = new AgentTerminals(paths.fleetSocket, { inputMs: patience, echoMs: patience });
   }
 
-  static async open(options: FleetRigOptions): Promise<FleetRig> {
+  static async open(given: FleetRigOptions): Promise<FleetRig> {
     // Short, because Unix sockets lie in it.
     const parent = os.tmpdir().length > 40 ? '/tmp' : os.tmpdir();
     const root = await realpath(await mkdtemp(path.join(parent, 'bowline-')));
+    const nodePath = await given.node?.(root);
+    const options = { ...given, ...(nodePath !== undefined && { nodePath }) };
     const below = (name: string): string => path.join(root, name);
     for (const name of [...options.trusted, ...(options.untrusted ?? []), 'tmp']) {
       await mkdir(below(name), { recursive: true });
@@ -101,7 +105,10 @@ export class FleetRig {
 
   /** Starts holder and gateway without a window, unless they run. */
   startGateway(): Promise<Endpoint> {
-    return ensureHolder(holderOptions({ paths: this.paths, repository, log: silentLog }));
+    const { nodePath: node } = this.options;
+    return ensureHolder(
+      holderOptions({ paths: this.paths, repository, log: silentLog, ...(node !== undefined && { node }) }),
+    );
   }
 
   /**
@@ -120,6 +127,7 @@ export class FleetRig {
       window,
       environment: rigEnvironment(this.paths, this.options),
       transport: this.options.transport ?? 'pty',
+      ...(this.options.nodePath !== undefined && { node: this.options.nodePath }),
       logFile: path.join(this.root, `${window}.jsonl`),
     });
   }
@@ -127,6 +135,10 @@ export class FleetRig {
   /** The fleet as the window knows it. */
   get state(): FleetState {
     return this.window.client.state;
+  }
+
+  get isConnected(): boolean {
+    return this.window.client.connection.kind === 'connected';
   }
 
   /** Who has the hands, as the window knows it. */
@@ -225,7 +237,7 @@ export class FleetRig {
   }
 }
 
-function openRigWindow(paths: StatePaths, options: FleetRigOptions): RigWindow {
+function openRigWindow(paths: StatePaths, options: FleetRigOptions & { readonly nodePath?: string }): RigWindow {
   return createRigWindow({
     stateDirectory: paths.directory,
     repository,
@@ -233,6 +245,7 @@ function openRigWindow(paths: StatePaths, options: FleetRigOptions): RigWindow {
     hands: options.hands ?? 'offered',
     environment: rigEnvironment(paths, options),
     transport: options.transport ?? 'pty',
+    ...(options.nodePath !== undefined && { node: options.nodePath }),
     log: silentLog,
   });
 }

@@ -26,6 +26,8 @@ export interface RigWindowOptions {
   /** Of the process that hosts the hands. */
   readonly environment: Readonly<Record<string, string>>;
   readonly transport: 'pty' | 'pipes';
+  /** What holder, gateway and hooks run on; this process's Node by default. */
+  readonly node?: string;
   readonly log: Log;
 }
 
@@ -36,6 +38,7 @@ export const windowArgumentsSchema = z.object({
   window: z.string(),
   environment: z.record(z.string(), z.string()),
   transport: z.enum(['pty', 'pipes']),
+  node: z.exactOptional(z.string()),
   logFile: z.string(),
 });
 
@@ -74,14 +77,15 @@ export function createRigWindow(options: RigWindowOptions): RigWindow {
 export function holderOptions({
   paths,
   repository,
+  node = process.execPath,
   log,
-}: Pick<RigWindowOptions, 'repository' | 'log'> & { readonly paths: StatePaths }): EnsureHolderOptions {
+}: Pick<RigWindowOptions, 'repository' | 'node' | 'log'> & { readonly paths: StatePaths }): EnsureHolderOptions {
   const install = (): Promise<string> =>
     installPrograms({
       distDirectory: path.join(repository, 'dist'),
       version: 'test',
       paths,
-      nodes: [process.execPath],
+      nodes: [node],
     });
   return { paths, install, log };
 }

@@ -26,9 +26,13 @@ export async function bundleWindowProgram(): Promise<WindowProgram> {
   await bundlePrograms({ entryPoints: { windowMain: path.join(__dirname, 'windowMain.ts') }, directory });
   return {
     start: (options) => {
-      const child = spawn(process.execPath, [path.join(directory, 'windowMain.js'), JSON.stringify(options)], {
-        stdio: ['pipe', 'inherit', 'inherit'],
-      });
+      const child = spawn(
+        options.node ?? process.execPath,
+        [path.join(directory, 'windowMain.js'), JSON.stringify(options)],
+        {
+          stdio: ['pipe', 'inherit', 'inherit'],
+        },
+      );
       const ended = new Promise((resolve) => child.once('exit', resolve));
       return { window: options.window, pid: child.pid ?? 0, ended };
     },

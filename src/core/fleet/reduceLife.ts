@@ -140,8 +140,10 @@ function launched(agent: Agent, event: Extract<LifeEvent, { kind: 'launched' }>)
       : ended(agent, life.ending.launch, event.at, 'replaced', 'replaced by a new launch');
   const confirmed = life.confirmedAt === undefined ? {} : { confirmedAt: life.confirmedAt };
   const strayed = life.otherStart === undefined ? {} : { otherStart: life.otherStart };
+  // Since the request: who tells of the start may do so late, and its hooks may have happened before that.
+  const since = Math.max(life.launch.requestedAt, agent.activity.since);
   const activity =
-    life.confirmedAt === undefined ? { ...agent.activity, kind: 'unknown' as const, since: event.at } : agent.activity;
+    life.confirmedAt === undefined ? { ...agent.activity, kind: 'unknown' as const, since } : agent.activity;
   return {
     agent: {
       ...withLife(afterLaunch(next, life.launch), {

@@ -8,7 +8,7 @@ import type { HandsFact } from '../../protocol/fleetEvent.ts';
 import type { HandsTask } from '../../protocol/stream.ts';
 import { agentEnvironment, type Environment } from '../environment.ts';
 import type { PtyModule, PtyUnavailable } from '../pty.ts';
-import { TmuxClient } from '../tmux/tmuxClient.ts';
+import { NoServerError, TmuxClient } from '../tmux/tmuxClient.ts';
 import { interruptTask, lookTask, promptTaskStep, typeTask } from './keyTasks.ts';
 import { Leftovers } from './leftovers.ts';
 import { Observer } from './observer.ts';
@@ -237,8 +237,8 @@ export class Hands extends DisposableObject {
     const { name } = task;
     switch (task.kind) {
       case 'launch':
-        if (code === 'tmux-no-answer') {
-          // What tmux did with it is unknown, so it stays wanted.
+        if (code === 'tmux-no-answer' || error instanceof NoServerError) {
+          // What tmux did with it is unknown, or it ended in the middle of it: so it stays wanted.
           this.report([{ at: this.now(), kind: 'launch waits', name, launchId: task.launchId, sentence }]);
           this.tryAgain();
         } else this.report([{ at: this.now(), kind: 'launch failed', name, launchId: task.launchId, code, sentence }]);

@@ -61,7 +61,7 @@ export class Leftovers extends DisposableObject {
       log.info('a process of a launch that is over is ended', { agent: name, launchId, pid: pane.pid });
       await endProcess(pane);
       const agent = fleet().agents[name];
-      if (agent === undefined || currentLaunch(agent) === undefined) await killSession(tmux, pane.sessionId);
+      if (agent === undefined || currentLaunch(agent) === undefined) await killSession(tmux, pane);
     }
   }
 

@@ -3,7 +3,7 @@ import { shellLine } from '../../core/claude/shellLine.ts';
 import { knownLaunchIds } from '../../core/fleet/agent.ts';
 import type { PaneInfo } from '../../core/tmux/formats.ts';
 import { agentBaseEnvironment } from '../environment.ts';
-import { checkProgram, killSession, newSession, respawnPane } from '../tmux/paneOperations.ts';
+import { checkProgram, isNotFound, killSession, newSession, respawnPane } from '../tmux/paneOperations.ts';
 import type { TmuxClient } from '../tmux/tmuxClient.ts';
 import { refuseInUse } from './conversationUse.ts';
 import { endProcess } from './endProcess.ts';
@@ -41,10 +41,9 @@ export async function launchTask(task: TaskOf<'launch'>, signal: AbortSignal, co
   }
   if (former !== undefined) await endProcess(former);
   signal.throwIfAborted();
-  const pane =
-    former === undefined
-      ? await newSession(tmux, { name, directory, argv, environment, launchId })
-      : await respawnPane(tmux, { paneId: former.paneId, directory, argv, environment, launchId });
+  const start = { name, directory, argv, environment, launchId };
+  const again = former && (await respawned(tmux, former, start));
+  const pane = again ?? (await newSession(tmux, start));
   if (signal.aborted) {
     // An unverified launch that nobody wants is never kept.
     if (signal.reason === calledOff) await remove(pane, tmux);
@@ -76,6 +75,14 @@ export async function endTask(task: TaskOf<'end'>, signal: AbortSignal, context:
   report([{ at: now(), kind: 'process ended', name, launchId, exit }]);
 }
 
+/** Undefined: the pane is gone, as all are when the tmux server ends and another one is started meanwhile. */
+function respawned(...given: Parameters<typeof respawnPane>): Promise<PaneInfo | undefined> {
+  return respawnPane(...given).catch((error: unknown) => {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  });
+}
+
 function launched({ name, launchId }: TaskOf<'launch'>, pane: PaneInfo, { report, now }: TaskContext): void {
   const process = { tmuxSession: pane.sessionId, pane: pane.paneId, pid: pane.pid };
   report([{ at: now(), kind: 'launched', name, launchId, process }]);
@@ -100,5 +107,5 @@ function stranger(pane: PaneInfo, { server: { socketPath } }: TmuxClient): Bowli
 
 async function remove(pane: PaneInfo, tmux: TmuxClient): Promise<void> {
   await endProcess(pane);
-  await killSession(tmux, pane.sessionId);
+  await killSession(tmux, pane);
 }

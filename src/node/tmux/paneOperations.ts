@@ -25,6 +25,11 @@ export interface PaneProgram {
   readonly launchId: string;
 }
 
+/** A pane as it was seen. */
+export type KnownPane = Pick<PaneInfo, 'paneId' | 'pid'>;
+
+const anotherPane = 'another-pane';
+
 /** Keys by tmux name, see tmux(1) "KEY BINDINGS". */
 export type PaneKey =
   'Enter' | 'Escape' | 'BSpace' | 'Tab' | 'Up' | 'Down' | 'C-c' | 'C-u' | 'C-a' | 'C-e' | 'C-k' | 'C-d';
@@ -70,19 +75,18 @@ export async function newSession(
 
 /**
  * Ends what runs in the pane and runs the program instead; attached terminals stay. Variables that the previous program
- * got and this one does not are removed. Errors as of {@link newSession}.
+ * got and this one does not are removed. Errors as of {@link newSession}, and one that is {@link isNotFound} when the pane
+ * is gone, also where another server gave its id away.
  */
-export async function respawnPane(
-  tmux: TmuxCommands,
-  pane: PaneProgram & { readonly paneId: string },
-): Promise<PaneInfo> {
-  const { paneId } = pane;
+export async function respawnPane(tmux: TmuxCommands, former: KnownPane, pane: PaneProgram): Promise<PaneInfo> {
+  const { paneId } = former;
   const variables = checkedEnvironment(pane.environment);
   await requireDirectory(pane.directory);
   const [before = ''] = await tmux.command(['display-message', '-p', '-t', paneId, `#{${environmentOption}}`]);
   const names = new Set(variables.map(([variable]) => variable));
   const stale = before.split(' ').filter((variable) => variable !== '' && !names.has(variable));
   const replies = await tmux.commands([
+    onlyOn(former),
     ['set-option', '-s', directoryOption, pane.directory],
     ...stale.map((variable) => ['set-environment', '-t', paneId, '-u', variable]),
     ...variables.map(([variable, value]) => ['set-environment', '-t', paneId, '--', variable, value]),
@@ -105,10 +109,10 @@ export async function checkProgram(program: Omit<PaneProgram, 'launchId'>): Prom
   await requireDirectory(program.directory);
 }
 
-/** Ends the session; its process gets SIGHUP. A session that is gone already is no error. */
-export async function killSession(tmux: TmuxCommands, sessionId: string): Promise<void> {
+/** Ends the session of the pane; its process gets SIGHUP. One that is gone already is no error. */
+export async function killSession(tmux: TmuxCommands, pane: KnownPane & Pick<PaneInfo, 'sessionId'>): Promise<void> {
   try {
-    await tmux.command(['kill-session', '-t', sessionId]);
+    await tmux.commands([onlyOn(pane), ['kill-session', '-t', pane.sessionId]]);
   } catch (error) {
     if (!isNotFound(error)) throw error;
   }
@@ -183,8 +187,17 @@ export function isNotFound(error: unknown): boolean {
   return (
     error instanceof BowlineError &&
     error.code === 'tmux-failed' &&
-    /can't find (session|window|pane)/.test(error.message)
+    new RegExp(`can't find (session|window|pane)|no such session|${anotherPane}`).test(error.message)
   );
+}
+
+/**
+ * A command that fails, and keeps those behind it from running, where the pane is not the one that was seen: ids begin
+ * anew with each server, and one that was started meanwhile gives them to panes of other agents. Sets what is set anyway.
+ */
+function onlyOn({ paneId, pid }: KnownPane): readonly string[] {
+  const value = `#{?#{==:#{pane_pid},${pid}},on,${anotherPane}}`;
+  return ['set-option', '-p', '-F', '-t', paneId, 'remain-on-exit', value];
 }
 
 /**

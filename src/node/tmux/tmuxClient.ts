@@ -413,7 +413,7 @@ export class TmuxClient extends DisposableObject implements TmuxCommands {
 }
 
 /** The one proof of death: nothing listens on the socket, or it is gone together with the recorded process. */
-class NoServerError extends BowlineError {
+export class NoServerError extends BowlineError {
   constructor() {
     super('tmux-failed', 'The tmux server of the fleet is not running. Start an agent or restore the fleet.');
   }

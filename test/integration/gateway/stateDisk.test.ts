@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLog } from '../../../src/base/log.ts';
 import { loadState } from '../../../src/gateway/stateStore.ts';
+import { ensureHolder } from '../../../src/node/gatewayLauncher.ts';
 import { type StatePaths, statePaths } from '../../../src/node/statePaths.ts';
+import { gatewayProcesses } from '../../harness/gatewayProcesses.ts';
 import { bundleGatewayPrograms, type GatewayPrograms, GatewayRig } from '../../harness/gatewayRig.ts';
 import { WindowStandIn } from '../../harness/gatewayWindow.ts';
 import { created, fleetOnDisk, JournaledFleet } from '../../harness/journaledFleet.ts';
@@ -91,6 +93,36 @@ describe('the state on a disk that refuses', function () {
       await rig.dispose();
     });
 
+    it('does not keep a new run of the gateway from serving the fleet', async () => {
+      const disk = smallDisk(rig.paths.directory, { size: '16m' });
+      try {
+        const endpoint = await rig.start();
+        const first = await WindowStandIn.join(endpoint, 'one');
+        await first.ask({ kind: 'create', name: 'ada', directory: rig.directory() });
+        await first.launch('ada');
+        const { holder } = await gatewayProcesses(rig.paths);
+        disk.fill(holder);
+        process.kill(endpoint.gateway.pid, 'SIGKILL');
+        // The file of the run before is all that a window finds.
+        const found = await ensureHolder({ paths: rig.paths, install: () => Promise.resolve(), log: silentLog });
+        const window = await WindowStandIn.join(found, 'one');
+        await waitFor('the notice', () => window.state.notices.some(({ code }) => code === 'state-not-written'));
+        const refusal = await window.ask({ kind: 'stop', name: 'ada' });
+        const during = [window.state.epoch?.id !== endpoint.gateway.instance, window.state.agents['ada']?.life.kind];
+        disk.makeRoom(holder, await runningGateway(rig.paths));
+        await waitFor('the other notice', () => window.state.notices.some(({ code }) => code === 'state-written'));
+        const next = await rig.up({ not: endpoint });
+        window.close();
+        first.close();
+        assert.deepStrictEqual(
+          [refusal?.code, during, next.port, next.token, await agentsOnDisk(rig.paths)],
+          ['state-not-written', [true, 'stopping'], endpoint.port, endpoint.token, ['ada']],
+        );
+      } finally {
+        disk.dispose();
+      }
+    });
+
     it('does not stop the fleet: it goes on in memory, says so once, and writes everything when it can', async () => {
       const endpoint = await rig.start();
       const window = await WindowStandIn.join(endpoint, 'one');
@@ -131,28 +163,40 @@ async function agentsOnDisk(paths: StatePaths): Promise<string[]> {
   return Object.keys((await fleetOnDisk(paths)).agents);
 }
 
-/** A disk of its own, which can be full and read-only. Where nothing may be mounted, this process may not write files. */
-function smallDisk(directory: string): {
+/** Of the gateway that runs now, which the files do not name while the disk is full. */
+async function runningGateway(paths: StatePaths): Promise<number> {
+  const { holder } = await gatewayProcesses(paths);
+  return Number(execFileSync('ps', ['-o', 'pid=', '--ppid', String(holder)], { encoding: 'utf8' }).trim());
+}
+
+/**
+ * A disk of its own, which can be full and read-only. Where nothing may be mounted, this process may not write files, or
+ * those that are named.
+ */
+function smallDisk(
+  directory: string,
+  { size = '128k' } = {},
+): {
   readonly directory: string;
-  fill(): void;
-  makeRoom(): void;
+  fill(...pids: readonly number[]): void;
+  makeRoom(...pids: readonly number[]): void;
   forbid(): void;
   permit(): void;
   dispose(): void;
 } {
-  mkdirSync(directory);
+  mkdirSync(directory, { recursive: true });
   const mount = (...words: string[]): void => {
     execFileSync('mount', [...words, directory], { stdio: 'ignore' });
   };
   try {
-    mount('-t', 'tmpfs', '-o', 'size=128k,mode=0700', 'bowline-test');
+    mount('-t', 'tmpfs', '-o', `size=${size},mode=0700`, 'bowline-test');
   } catch {
-    const stop = (): void => {
-      limitFileSize(process.pid, '0');
-    };
-    const go = (): void => {
-      limitFileSize(process.pid, 'unlimited');
-    };
+    const limit =
+      (soft: string) =>
+      (...pids: readonly number[]): void => {
+        for (const pid of pids.length === 0 ? [process.pid] : pids) limitFileSize(pid, soft);
+      };
+    const [stop, go] = [limit('0'), limit('unlimited')];
     return { directory, fill: stop, makeRoom: go, forbid: stop, permit: go, dispose: go };
   }
   const filler = join(directory, 'filler');
@@ -160,7 +204,7 @@ function smallDisk(directory: string): {
     directory,
     fill: () => {
       assert.throws(() => {
-        writeFileSync(filler, Buffer.alloc(1_000_000));
+        writeFileSync(filler, Buffer.alloc(100_000_000));
       }, /ENOSPC/);
     },
     makeRoom: () => {

@@ -7,6 +7,7 @@ import type { TmuxClient } from '../../../src/node/tmux/tmuxClient.ts';
 import {
   capturePane,
   findPane,
+  isNotFound,
   killSession,
   lastClientActivity,
   newSession,
@@ -122,8 +123,8 @@ for (const transport of ['pty', 'pipes'] as const) {
       const ten = await newSession(tmux, { ...program, name: 'agent-10', launchId: 'ten' });
       const one = await newSession(tmux, { ...program, name: 'agent-1', launchId: 'one' });
       assert.deepStrictEqual([one.launchId, one.sessionName, ten.launchId], ['one', 'agent-1', 'ten']);
-      await killSession(tmux, one.sessionId);
-      await killSession(tmux, one.sessionId);
+      await killSession(tmux, one);
+      await killSession(tmux, one);
       assert.deepStrictEqual(await tmux.listPanes(), [ten]);
       assert.deepStrictEqual([await findPane(tmux, one.paneId), await findPane(tmux, ten.paneId)], [undefined, ten]);
     });
@@ -195,8 +196,7 @@ for (const transport of ['pty', 'pipes'] as const) {
         const activity = await waitFor('activity', () => lastClientActivity(tmux, first.sessionId));
         assert.ok(Math.abs(activity - Date.now() / 1000) < 60);
 
-        const second = await respawnPane(tmux, {
-          paneId: first.paneId,
+        const second = await respawnPane(tmux, first, {
           directory: await home.directory('#{pid}'),
           argv: home.probe('second', ['~']),
           environment: { KEPT: 'new', ADDED: '$x' },
@@ -220,6 +220,15 @@ for (const transport of ['pty', 'pipes'] as const) {
       } finally {
         terminal.kill('SIGKILL');
       }
+    });
+
+    it('ends and replaces nothing in a pane that another server gave the same id', async () => {
+      const program = { directory: home.root, argv: ['sleep', '1000'], environment: {}, launchId: 'bo.1' };
+      const there = await newSession(tmux, { ...program, name: 'bo' });
+      const gone = { ...there, pid: there.pid + 1 };
+      await killSession(tmux, gone);
+      await assert.rejects(respawnPane(tmux, gone, { ...program, launchId: 'ada.2' }), isNotFound);
+      assert.deepStrictEqual(await tmux.listPanes(), [there]);
     });
 
     it('reads the screen and types into it, also when a person has scrolled back', async () => {

@@ -76,6 +76,21 @@ describe('preparation of a launch', () => {
     );
   });
 
+  it('begins where the endpoint file cannot be written, and writes it as soon as it can', async () => {
+    const former = { ...endpoint, gateway: { ...endpoint.gateway, instance: 'epoch-0' } };
+    const inTheWay = path.join(paths.endpoint, 'in the way');
+    await mkdir(paths.endpoint);
+    await writeFile(inTheWay, '');
+    const sign = new SignOfLife(paths, endpoint, silentLog);
+    await sign.begin();
+    await sign.give();
+    const during = await readEndpointFile(paths);
+    await rm(paths.endpoint, { recursive: true });
+    await writeEndpointFile(paths, former);
+    await sign.give();
+    deepStrictEqual([during.kind, await readEndpointFile(paths)], ['unusable', { kind: 'ok', endpoint }]);
+  });
+
   it('mends an endpoint file that is gone or names another gateway, and starts nothing when it cannot', async () => {
     const prepared: string[] = [];
     const made = await parts(prepared);

@@ -149,6 +149,14 @@ describe('reports of hooks that come late', () => {
     );
   });
 
+  it('tell that the agent is idle also where the hands told the start late, because others were killed before they did', () => {
+    const story = new FleetStory().create().request().wait(1_000);
+    const happened = story.now;
+    story.wait(200).launched();
+    story.hook({ event: 'SessionStart', source: 'startup' }, 'ada', 'ada.1', happened);
+    deepStrictEqual(story.agent().activity.kind, 'idle');
+  });
+
   it('tell the timeline of each rotation, with its cause', () => {
     const story = launched('fresh').hook({ event: 'SessionStart', source: 'startup', sessionId: 'first' });
     story.wait(1).hook({ event: 'UserPromptSubmit', sessionId: 'second' });
