@@ -187,7 +187,7 @@ export function isNotFound(error: unknown): boolean {
   return (
     error instanceof BowlineError &&
     error.code === 'tmux-failed' &&
-    new RegExp(`can't find (session|window|pane)|no such session|${anotherPane}`).test(error.message)
+    new RegExp(`can't find (session|window|pane)|no such (session|window|pane)|${anotherPane}`).test(error.message)
   );
 }
 

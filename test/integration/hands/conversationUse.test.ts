@@ -37,7 +37,7 @@ describe('two processes on one conversation (case 18)', function () {
     const startTime = (await processIdentity(pid))?.startTime ?? '';
     const procStart = start ?? startTime.split(':').at(-1);
     const common = { pid, sessionId: id, cwd: rig.root, startedAt: now, procStart, version: '2.1.332' };
-    await writeFile(path.join(sessions, `${pid}.json`), JSON.stringify({ ...common, status: 'idle', updatedAt: now }));
+    await writeFile(path.join(sessions, `${pid}.json`), JSON.stringify({ ...common, status: 'busy', updatedAt: now }));
   };
   const resume = (program: string): void => {
     rig.launch(program, {}, { mode: 'resume', expectedSessionId: sessionId });
@@ -88,7 +88,7 @@ describe('two processes on one conversation (case 18)', function () {
     rig.hands.fleetChanged();
     await claim(other.pid ?? 0);
     await waitFor('the alarm', () => codes().length > 0);
-    deepStrictEqual([codes(), rig.story.agent().activity.kind], [['conversation-shared'], 'unknown']);
+    deepStrictEqual([codes(), rig.story.agent().activity.kind], [['conversation-shared'], 'idle']);
     await rm(path.join(sessions, `${other.pid}.json`));
     await waitFor('its end', () => codes().length === 0);
   });
