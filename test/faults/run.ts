@@ -67,7 +67,6 @@ async function runGroup({ programs, words, tally }: Session, group: readonly Ope
         isLeft = true;
         const isGood = await judged(fleet, point, tally);
         if (isGood) continue;
-        if (process.env['BOWLINE_FAULTS_KEEP'] !== undefined) await new Promise(() => undefined);
         // The next point is to begin with a fleet in which nothing is wrong.
         await close(fleet);
         fleet = await openFleet(programs);
