@@ -97,21 +97,6 @@ describe('a fault of the machine', function () {
     );
   });
 
-  it('starts what is asked for when the tmux server is killed right after the former process was ended', async () => {
-    const here = await open();
-    const server = `$(tmux -S '${here.root}/state/fleet.sock' display-message -p '#{pid}')`;
-    const killer = `trap 'kill -9 ${server}; exit 0' HUP`;
-    await here.running(await here.program('claude', killer, 'echo up', 'while :; do sleep 0.1; done'));
-    await waitFor('the trap', async () => (await here.tmux('capture-pane', '-p', '-t', 'ada')).startsWith('up'));
-    await here.running(await here.program('claude', 'exec sleep 600'));
-    const sessions = await here.tmux('list-panes', '-a', '-F', '#{session_name} #{pane_dead} #{pane_pid}');
-    const { launches } = here.story.agent();
-    deepStrictEqual(
-      [launches.map(({ reason }) => reason), sessions.split('\n').filter((line) => line.startsWith('ada'))],
-      [['replaced'], [`ada 0 ${here.pid()}`]],
-    );
-  });
-
   it('takes no agent for dead when the tmux socket was deleted: new hands find it', async () => {
     const here = await open();
     const pid = await here.running(await here.program('claude', 'exec sleep 600'));
