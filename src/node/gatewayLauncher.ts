@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { open } from 'node:fs/promises';
-import { get } from 'node:http';
 import { delay } from '../base/async.ts';
 import { BowlineError, messageOf } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
@@ -87,20 +86,17 @@ async function startAndWait(options: EnsureHolderOptions): Promise<Endpoint> {
 }
 
 /** Whether a gateway answers there that takes this token. */
-function answers({ port, token }: Endpoint): Promise<boolean> {
-  return new Promise((resolve) => {
-    const headers = { authorization: `Bearer ${token}` };
-    const question = get({ host: '127.0.0.1', port, path: '/agents', headers, agent: false, timeout: answerMs });
-    question.on('response', (response) => {
-      response.resume();
-      resolve(response.statusCode === 200);
+async function answers({ port, token }: Endpoint): Promise<boolean> {
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}/agents`, {
+      headers: { authorization: `Bearer ${token}` },
+      signal: AbortSignal.timeout(answerMs),
     });
-    question.on('timeout', () => question.destroy());
-    question.on('close', () => {
-      resolve(false);
-    });
-    question.on('error', () => undefined); // its close tells
-  });
+    await response.body?.cancel();
+    return response.ok;
+  } catch {
+    return false;
+  }
 }
 
 /** The holder that runs for this state directory. One that cannot be told dead counts as running. */

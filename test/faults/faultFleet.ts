@@ -11,6 +11,7 @@ import { kill } from '../harness/holderRig.ts';
 import { gatewayProcesses } from '../harness/gatewayProcesses.ts';
 import { waitFor } from '../harness/waitFor.ts';
 import { bundleWindowProgram, type WindowProcess, type WindowProgram } from '../harness/windowProcess.ts';
+import { isLiving } from './livingProcess.ts';
 import { type Note, readNotes } from './notes.ts';
 import type { Order } from './order.ts';
 
@@ -149,7 +150,7 @@ export class FaultFleet {
 
   /** The stand-ins that live now. */
   get living(): readonly Note[] {
-    return this.notes.filter(({ what, pid, launch }) => what === 'starts' && livesAs(pid, launch));
+    return this.notes.filter((note) => note.what === 'starts' && runsAs(note));
   }
 
   /** The conversation in which a stand-in is now, by its live-session file. */
@@ -180,10 +181,6 @@ export class FaultFleet {
     return steps;
   }
 
-  get stepCount(): number {
-    return this.read('steps').length;
-  }
-
   /** The process to be killed; undefined: whoever does the step. */
   async victimPid(victim: Victim): Promise<number | undefined> {
     return victim === 'tmux' ? Number(await this.rig.tmux('display-message', '-p', '#{pid}')) : undefined;
@@ -201,7 +198,7 @@ export class FaultFleet {
   }
 
   async keepWindows(): Promise<void> {
-    this.windows = this.windows.filter(({ pid }) => livesAs(pid, ''));
+    this.windows = this.windows.filter(({ pid }) => isLiving(pid));
     while (this.windows.length < 2) {
       this.windows = [...this.windows, this.rig.startWindow(this.programs.window, `window-${++this.windowCount}`)];
     }
@@ -309,13 +306,11 @@ async function script(file: string, text: string): Promise<string> {
   return file;
 }
 
-/** Whether the process lives and, since pids come again, is the one of this launch ('': whatever it is). */
-function livesAs(pid: number, launch: string): boolean {
+/** Whether the process lives and, since pids come again, is the one of this launch. */
+function runsAs({ pid, launch }: Note): boolean {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    if (/^\) [ZX]/.test(stat.slice(stat.lastIndexOf(')')))) return false;
-    return launch === '' || readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`BOWLINE_LAUNCH=${launch}\0`);
+    return isLiving(pid) && readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`BOWLINE_LAUNCH=${launch}\0`);
   } catch {
-    return false;
+    return false; // ended meanwhile
   }
 }

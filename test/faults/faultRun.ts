@@ -76,7 +76,7 @@ export async function runPoint(fleet: FaultFleet, point: Point): Promise<Outcome
     // The fleet shows an end before it is on disk and answered for.
     const isMet = await waitFor('the kill', () => fleet.isMet, { timeoutMs: lastStepsMs }).catch(() => false);
     if (!isMet) return { kind: 'not met' };
-    await settled(fleet, run, victim, asked);
+    await settled(fleet, run, victim);
     const faults = await faultsOf(fleet, run, victim, asked);
     await fleet.makeUp(victim);
     return { kind: 'met', faults };
@@ -86,7 +86,8 @@ export async function runPoint(fleet: FaultFleet, point: Point): Promise<Outcome
 }
 
 /**
- * What a person does: asks, and asks again where there was no answer and nothing came of it. Resolves, when it is done, with how often it was asked for.
+ * What a person does: asks, and asks again where there was no answer and nothing came of it. Resolves, when it is done, with
+ * how often it was asked for.
  */
 async function attempt(fleet: FaultFleet, run: Run, victim: Victim | undefined): Promise<number> {
   let asked = 0;
@@ -102,16 +103,15 @@ async function attempt(fleet: FaultFleet, run: Run, victim: Victim | undefined):
     }
   };
   while (!(await ask())) if (asked > 4) throw new Error('it was asked for five times in vain');
-  await settled(fleet, run, victim, asked);
+  await settled(fleet, run, victim);
   return asked;
 }
 
 /** Waits for the end of the operation; a person opens a window again, and brings back what ended with tmux. */
-async function settled(fleet: FaultFleet, run: Run, victim: Victim | undefined, asked: number): Promise<void> {
+async function settled(fleet: FaultFleet, run: Run, victim: Victim | undefined): Promise<void> {
   await fleet.until('its end', async () => {
     if (victim === 'window' && fleet.isMet) await fleet.keepWindows();
-    const isLost = victim === 'tmux' ? fleet.isMet : asked > 1 || fleet.isMet;
-    if (isLost)
+    if (victim === 'tmux' && fleet.isMet)
       for (const name of fallen(fleet, run)) await fleet.request({ kind: 'start', name }).catch(() => undefined);
     return fleet.rig.isConnected && run.isDone(victim) && run.expected.running.every((name) => fleet.isReady(name));
   });

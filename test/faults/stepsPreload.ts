@@ -7,6 +7,7 @@ import http from 'node:http';
 import net from 'node:net';
 import path from 'node:path';
 import * as z from 'zod/mini';
+import { isLiving } from './livingProcess.ts';
 import { type Order, orderSchema } from './order.ts';
 import { labelsOfText, readWrite } from './stepLabels.ts';
 
@@ -48,17 +49,8 @@ function step(label: string): void {
   if (nth !== order.nth) return;
   renameSync(files.order, files.met);
   kill(order.victim ?? process.pid, 'SIGKILL');
-  while (order.victim !== undefined && lives(order.victim))
+  while (order.victim !== undefined && isLiving(order.victim))
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
-}
-
-function lives(pid: number): boolean {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return !/^\) [ZX]/.test(stat.slice(stat.lastIndexOf(')')));
-  } catch {
-    return false;
-  }
 }
 
 /** The name of a state file without what is different each time; undefined: a log. */

@@ -1,5 +1,6 @@
 import { messageOf } from '../../base/errors.ts';
 import { lineOption, promptOption } from '../../core/tmux/formats.ts';
+import { onlyIf } from './paneOperations.ts';
 import type { TmuxCommands } from './tmuxClient.ts';
 
 /** A pane at one moment. */
@@ -88,11 +89,9 @@ async function guarded(
   { cursor, mark }: PaneLook,
   commands: readonly (readonly string[])[],
 ): Promise<GuardedOutcome> {
-  // A command that fails keeps the rest from running: this one sets what is set anyway, or a value that does not exist.
-  const condition = `#{==:#{cursor_x}/#{cursor_y}/#{${promptOption}},${cursor}/${mark}}`;
-  const guard = ['set-option', '-p', '-F', '-t', paneId, 'remain-on-exit', `#{?${condition},on,${changed}}`];
+  const isAsSeen = `#{==:#{cursor_x}/#{cursor_y}/#{${promptOption}},${cursor}/${mark}}`;
   try {
-    await tmux.commands([guard, ['copy-mode', '-q', '-t', paneId], ...commands]);
+    await tmux.commands([onlyIf(paneId, isAsSeen, changed), ['copy-mode', '-q', '-t', paneId], ...commands]);
     return 'done';
   } catch (error) {
     if (messageOf(error).includes(changed)) return 'changed';

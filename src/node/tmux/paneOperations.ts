@@ -187,17 +187,24 @@ export function isNotFound(error: unknown): boolean {
   return (
     error instanceof BowlineError &&
     error.code === 'tmux-failed' &&
-    new RegExp(`can't find (session|window|pane)|no such (session|window|pane)|${anotherPane}`).test(error.message)
+    (/(can't find|no such) (session|window|pane)/.test(error.message) || error.message.includes(anotherPane))
   );
 }
 
 /**
- * A command that fails, and keeps those behind it from running, where the pane is not the one that was seen: ids begin
- * anew with each server, and one that was started meanwhile gives them to panes of other agents. Sets what is set anyway.
+ * Fails where the pane is not the one that was seen: ids begin anew with each server, and one that was started meanwhile
+ * gives them to panes of other agents.
  */
 function onlyOn({ paneId, pid }: KnownPane): readonly string[] {
-  const value = `#{?#{==:#{pane_pid},${pid}},on,${anotherPane}}`;
-  return ['set-option', '-p', '-F', '-t', paneId, 'remain-on-exit', value];
+  return onlyIf(paneId, `#{==:#{pane_pid},${pid}}`, anotherPane);
+}
+
+/**
+ * A command that fails, and so keeps those behind it from running, unless the format is true of the pane: it sets what is
+ * set anyway, else a value that does not exist, `failure`, which stands in the error.
+ */
+export function onlyIf(paneId: string, format: string, failure: string): readonly string[] {
+  return ['set-option', '-p', '-F', '-t', paneId, 'remain-on-exit', `#{?${format},on,${failure}}`];
 }
 
 /**
