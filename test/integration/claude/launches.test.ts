@@ -75,11 +75,16 @@ for (const version of claudeVersions) {
     });
 
     it('leave no process when they are stopped half way, and the conversation comes back after that', async () => {
-      const { id } = rig.agent('ada').session ?? {};
+      const { session: { id } = {}, launchCount } = rig.agent('ada');
       await wrapped.behave('ada', 'resume', { delaySeconds: 60 });
       const starts = (await wrapped.starts()).length;
       await rig.request({ kind: 'restart', name: 'ada', mode: 'resume', guard: 'enforce' });
       await waitFor('the start', async () => (await wrapped.starts()).length > starts);
+      // A stop that comes before the start is told ends the former launch as stopped, not as replaced.
+      await waitFor('the report of the start', () => {
+        const { life } = rig.agent('ada');
+        return life.kind === 'running' && life.running.launch.id.startsWith(`ada.${launchCount + 1}.`);
+      });
       ok(processesOf('ada').length > 0);
       await rig.request({ kind: 'stop', name: 'ada' });
       await rig.until('ada', 'stopped', ({ life }) => life === 'stopped');
