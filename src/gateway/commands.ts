@@ -1,6 +1,6 @@
 import { BowlineError } from '../base/errors.ts';
 import { searchFor } from '../core/fleet/findConversation.ts';
-import { resumeOrFresh } from '../core/fleet/launching.ts';
+import { firstLaunch, resumeOrFresh } from '../core/fleet/launching.ts';
 import { readAgentName } from '../core/fleet/names.ts';
 import { poisonSentence } from '../core/fleet/poison.ts';
 import { type Agent, currentLaunch, enabledServers, runningLaunch } from '../core/fleet/agent.ts';
@@ -120,8 +120,9 @@ export class Commands {
     for (const value of [command.model, command.permissionMode]) refuseNoWord(value);
     const directory = await realDirectory(command.directory);
     this.refuseTaken(name); // another one may have been faster
-    this.options.fleet.report({
-      at: this.now(),
+    const at = this.now();
+    await this.options.fleet.reportDurably({
+      at,
       asker,
       kind: 'agent created',
       name,
@@ -133,8 +134,8 @@ export class Commands {
         environment: {},
         servers: Object.fromEntries(this.options.servers.map((server) => [server, 'on'])),
       },
+      launch: firstLaunch(name, at),
     });
-    await this.launch(this.agent(name), asker);
   }
 
   private async start(agent: Agent, asker: string): Promise<void> {

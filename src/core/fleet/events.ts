@@ -20,7 +20,13 @@ type FleetFact =
   // What a person or a script asked for, already checked
   /** What is there is to be compared with the record. */
   | (Asked & { readonly kind: 'reconcile requested' })
-  | (Asked & { readonly kind: 'agent created'; readonly name: string; readonly configuration: AgentConfiguration })
+  | (Asked & {
+      readonly kind: 'agent created';
+      readonly name: string;
+      readonly configuration: AgentConfiguration;
+      /** Requested in the same fact, so that nothing can come between; absent: it is only there. */
+      readonly launch?: Launch;
+    })
   | (Asked & { readonly kind: 'agent configured'; readonly name: string; readonly configuration: AgentConfiguration })
   | (Asked & { readonly kind: 'agent removed'; readonly name: string })
   | (Asked & { readonly kind: 'launch requested'; readonly name: string; readonly launch: Launch })

@@ -12,13 +12,18 @@ export function resumeOrFresh(agent: Agent, now: number): Omit<Launch, 'cause'> 
   return resumeOf(agent, session.id, now);
 }
 
+/** The first launch of an agent of this name, which is not there yet. */
+export function firstLaunch(name: string, now: number): Launch {
+  return { ...freshLaunch({ name, launchCount: 0 }, now), cause: 'person' };
+}
+
 /** The launch that a restart of this kind asks for. */
 export function nextLaunch(agent: Agent, mode: LaunchMode, now: number): Omit<Launch, 'cause'> {
   return mode === 'fresh' ? freshLaunch(agent, now) : resumeOrFresh(agent, now);
 }
 
 /** A launch without the conversation. */
-export function freshLaunch(agent: Agent, now: number): Omit<Launch, 'cause'> {
+export function freshLaunch(agent: Pick<Agent, 'name' | 'launchCount'>, now: number): Omit<Launch, 'cause'> {
   return { id: launchId(agent, now), mode: 'fresh', requestedAt: now };
 }
 
@@ -27,6 +32,6 @@ export function resumeOf(agent: Agent, expectedSessionId: string, now: number): 
   return { id: launchId(agent, now), mode: 'resume', expectedSessionId, requestedAt: now };
 }
 
-function launchId(agent: Agent, now: number): string {
+function launchId(agent: Pick<Agent, 'name' | 'launchCount'>, now: number): string {
   return `${agent.name}.${agent.launchCount + 1}.${now.toString(36)}`;
 }

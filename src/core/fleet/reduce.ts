@@ -11,6 +11,7 @@ import { reduceLife } from './reduceLife.ts';
 import { reduceScreen } from './reduceScreen.ts';
 import { receivePrompt, reducePrompts } from './reducePrompts.ts';
 import type { Agent } from './agent.ts';
+import type { Launch } from './life.ts';
 import { emptyFleet, type FleetState, type Notice, agentOf } from './state.ts';
 import type { FleetSettings } from './configuration.ts';
 
@@ -22,6 +23,7 @@ const kept = { notices: 50 } as const;
  * agent, ended launch, older report) returns the same object.
  */
 export function reduce(state: FleetState, event: FleetEvent): FleetState {
+  if (event.kind === 'agent created' && event.launch !== undefined) return createAndLaunch(state, event, event.launch);
   return audited(state, fold(state, event), event);
 }
 
@@ -135,6 +137,18 @@ function fold(state: FleetState, event: FleetEvent): FleetState {
 /** Folds many facts, oldest first. */
 export function reduceAll(events: readonly FleetEvent[], state: FleetState = emptyFleet): FleetState {
   return events.reduce(reduce, state);
+}
+
+/** As if it were two facts, but for that no kill can come between them. */
+function createAndLaunch(
+  state: FleetState,
+  { launch: _asked, ...created }: Extract<FleetEvent, { kind: 'agent created' }>,
+  launch: Launch,
+): FleetState {
+  const next = reduce(state, created);
+  if (next === state) return state;
+  const { at, asker, name } = created;
+  return reduce(next, { at, ...(asker !== undefined && { asker }), kind: 'launch requested', name, launch });
 }
 
 function createAgent(state: FleetState, event: Extract<FleetEvent, { kind: 'agent created' }>): FleetState {

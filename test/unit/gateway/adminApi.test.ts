@@ -209,7 +209,7 @@ describe('admin API', () => {
     response.setEncoding('utf8').on('data', (part: string) => (text += part));
     response.on('error', () => undefined);
     await waitFor('the snapshot', () => text.includes('\n\n'));
-    await ask('POST', '/agents', { name: 'ada', directory: project });
+    for (const name of ['ada', 'bo']) await ask('POST', '/agents', { name, directory: project });
     const messages = await waitFor('the events', () => {
       const found = text.split('\n\n').filter((message) => message.startsWith('event: '));
       return found.length === 3 && found.map((message) => message.split('\ndata: ')[0]);

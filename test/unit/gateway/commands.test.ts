@@ -197,7 +197,7 @@ describe('commands', () => {
     assert.deepStrictEqual(
       { kinds, configuration: agent?.configuration, life: agent?.life.kind },
       {
-        kinds: ['agent created', 'launch requested'],
+        kinds: ['agent created'],
         configuration: {
           directory,
           model: 'opus[1m]',
@@ -270,10 +270,7 @@ describe('commands', () => {
     const results = await Promise.allSettled([commands.execute(command, 'a'), commands.execute(command, 'b')]);
     assert.deepStrictEqual(
       [results.map(({ status }) => status).sort(), fleet.kinds],
-      [
-        ['fulfilled', 'rejected'],
-        ['agent created', 'launch requested'],
-      ],
+      [['fulfilled', 'rejected'], ['agent created']],
     );
   });
 

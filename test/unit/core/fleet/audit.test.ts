@@ -35,6 +35,22 @@ describe('audit', () => {
     ]);
   });
 
+  it('tells of an agent that is created with its first launch as of both', () => {
+    const story = new FleetStory();
+    const { configuration } = FleetStory.bound().agent();
+    const launch = { id: 'ada.1', mode: 'fresh', requestedAt: story.now, cause: 'person' } as const;
+    const created = { kind: 'agent created', name: 'ada', configuration, launch, asker: 'window-1' } as const;
+    story.tell(created).tell({ ...created, launch: { ...launch, id: 'ada.2' } });
+    deepStrictEqual(
+      [lines(story), story.agent().launchCount, story.agent().life.kind],
+      [
+        ['agent created: none -> stopped by window-1', 'launch requested: stopped -> launching [fresh] by window-1'],
+        1,
+        'launching',
+      ],
+    );
+  });
+
   it('names the rule where nobody asked', () => {
     const story = FleetStory.bound();
     const before = story.state.audit.length;
