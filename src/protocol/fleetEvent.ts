@@ -2,6 +2,7 @@ import * as z from 'zod/mini';
 import type { FleetEvent } from '../core/fleet/events.ts';
 import {
   activityKindSchema,
+  adoptedConversationSchema,
   clientSchema,
   configurationSchema,
   dialogSchema,
@@ -179,7 +180,10 @@ export const fleetEventSchema = z.discriminatedUnion('kind', [
     name,
     configuration: configurationSchema,
     launch: optional(launchSchema),
+    adopts: optional(adoptedConversationSchema),
   }),
+  z.object({ at, kind: z.literal('adoption acted'), name, pid: z.int() }),
+  z.object({ at, asker, kind: z.literal('adoption ended'), name, detail: textSchema }),
   z.object({ at, asker, kind: z.literal('agent configured'), name, configuration: configurationSchema }),
   z.object({ at, asker, kind: z.literal('agent removed'), name }),
   z.object({ at, asker, kind: z.literal('launch requested'), name, launch: launchSchema }),

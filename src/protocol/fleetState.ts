@@ -337,6 +337,18 @@ export const saveRestartSchema = z.object({
   ended: optional(z.object({ at: timeSchema, outcome: z.enum(['restarted', 'not restarted']), detail: textSchema })),
 });
 
+const adoptionSchema = z.object({
+  pid: z.int().check(z.positive()),
+  processStart: z.string(),
+  by: z.string(),
+  signalledAt: optional(timeSchema),
+});
+
+export const adoptedConversationSchema = z.extend(z.pick(adoptionSchema, { pid: true, processStart: true }), {
+  sessionId: z.string(),
+  transcriptPath: z.string(),
+});
+
 export const agentSchema = z.object({
   name: nameSchema,
   configuration: configurationSchema,
@@ -345,6 +357,7 @@ export const agentSchema = z.object({
   activity: activitySchema,
   session: optional(sessionSchema),
   lineage: z.array(sessionSchema),
+  adoption: optional(adoptionSchema),
   hookReports: optional(z.array(z.string())),
   earlyHooks: optional(z.array(z.object({ at: timeSchema, launchId: z.string(), hook: hookFactSchema }))),
   launches: z.array(

@@ -39,20 +39,44 @@ export function readLiveSession(value: unknown): LiveSession | undefined {
   };
 }
 
-/** Which conversation a process works on, as its live-session file says it from its first moment on. */
+/** What a process works on, as its live-session file says it from its first moment on; the conversation always. */
 export interface SessionClaim {
   readonly pid: number;
   readonly sessionId: string;
   /** Start of the process in clock ticks since boot (Linux; measured, claude 2.1.160 and 2.1.332). */
   readonly processStart?: string;
+  readonly directory?: string;
+  readonly version?: string;
+  /** `interactive`: a person works in it. */
+  readonly kind?: string;
+  /** Absent: it does not tell (yet); never taken for `idle`. */
+  readonly status?: LiveSession['status'];
+  readonly waitingFor?: string;
+  /** Milliseconds since the epoch. */
+  readonly startedAt?: number;
 }
 
 /** Reads a parsed live-session file for that; it may still be without a status. `undefined` if it is none. */
 export function readSessionClaim(value: unknown): SessionClaim | undefined {
   const fields = recordOf(value);
-  const pid = fields?.['pid'];
-  const sessionId = textOf(fields?.['sessionId']);
-  const processStart = textOf(fields?.['procStart']);
+  if (fields === undefined) return undefined;
+  const { pid, status, startedAt } = fields;
+  const sessionId = textOf(fields['sessionId']);
   if (typeof pid !== 'number' || sessionId === undefined) return undefined;
-  return { pid, sessionId, ...(processStart !== undefined && { processStart }) };
+  const processStart = textOf(fields['procStart']);
+  const directory = textOf(fields['cwd']);
+  const version = textOf(fields['version']);
+  const kind = textOf(fields['kind']);
+  const waitingFor = textOf(fields['waitingFor']);
+  return {
+    pid,
+    sessionId,
+    ...(processStart !== undefined && { processStart }),
+    ...(directory !== undefined && { directory }),
+    ...(version !== undefined && { version }),
+    ...(kind !== undefined && { kind }),
+    ...((status === 'busy' || status === 'idle' || status === 'waiting') && { status }),
+    ...(waitingFor !== undefined && { waitingFor }),
+    ...(typeof startedAt === 'number' && { startedAt }),
+  };
 }

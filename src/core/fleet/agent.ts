@@ -15,6 +15,8 @@ export interface Agent {
   readonly session?: SessionRecord;
   /** Former conversations, newest last, bounded. */
   readonly lineage: readonly SessionRecord[];
+  /** The process that has its conversation still, and is to end for its first launch; absent: none. */
+  readonly adoption?: Adoption;
   /** Ids of the hook reports that were folded in, newest last, bounded; absent: none yet. */
   readonly hookReports?: readonly string[];
   /** Reports that came before the conversation that their launch is to bring back, bounded; absent: none wait. */
@@ -34,6 +36,17 @@ export interface Agent {
   readonly saveRestart?: SaveRestart;
   /** Absent: its process has the configuration that the agent has, or none runs. */
   readonly relaunch?: Relaunch;
+}
+
+/** A claude that Bowline did not start, and whose conversation the agent is to go on with. */
+export interface Adoption {
+  readonly pid: number;
+  /** See `SessionClaim`: with the pid it names one process. */
+  readonly processStart: string;
+  /** The window or script that asked. */
+  readonly by: string;
+  /** When it was asked to end (SIGTERM, once); absent: not yet. */
+  readonly signalledAt?: number;
 }
 
 /** What a hook told before it was known whether that belongs to the agent's conversation. */
@@ -57,7 +70,7 @@ export interface Activity {
 export interface SessionRecord {
   readonly id: string;
   readonly launchId: string;
-  /** How it became current: `startup`, `resume`, `clear`, `compact`, `fork` or another word of the hook. */
+  /** How it became current: `startup`, `resume`, `clear`, `compact`, `fork` or another word of the hook; also `adopted`. */
   readonly cause: string;
   readonly since: number;
   /** Time of the report that made it current; older reports never change it. */

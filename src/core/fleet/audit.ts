@@ -2,7 +2,7 @@ import type { Agent, PromptRecord } from './agent.ts';
 import { alarmsOf } from './alarms.ts';
 import { fieldNames } from './configurationChange.ts';
 import type { AgentConfiguration } from './configuration.ts';
-import type { FleetEvent } from './events.ts';
+import type { AdoptedConversation, FleetEvent } from './events.ts';
 import type { Launch } from './life.ts';
 import { agentOf, type AuditRecord, type FleetState } from './state.ts';
 
@@ -75,7 +75,11 @@ function deedOf(
   const hands = `hands: ${holder}`;
   switch (event.kind) {
     case 'agent created':
-      return { what: 'created', by: event.asker ?? 'gateway' };
+      return { what: 'created', detail: adoptedFrom(event.adopts), by: event.asker ?? 'gateway' };
+    case 'adoption acted':
+      return { what: 'adoption: process asked to end', detail: `process ${event.pid}`, by: 'gateway' };
+    case 'adoption ended':
+      return { what: 'adoption ended', detail: event.detail, by: event.asker ?? 'gateway' };
     case 'agent configured':
       return configured(before?.configuration, event.configuration, event.asker);
     case 'agent removed':
@@ -186,6 +190,10 @@ function deedOf(
     case 'probe failed':
       return undefined;
   }
+}
+
+function adoptedFrom(adopts: AdoptedConversation | undefined): string | undefined {
+  return adopts && `adopts conversation ${adopts.sessionId} of process ${adopts.pid}`;
 }
 
 /** Rules by the cause of a launch that nobody asked for at that moment. */

@@ -1,6 +1,6 @@
 import type { ExitReading, HookFact } from '../claude/facts.ts';
 import type { TurnError } from './poison.ts';
-import type { ActivityKind, PromptRecord, SavedContext, SaveRestart } from './agent.ts';
+import type { ActivityKind, Adoption, PromptRecord, SavedContext, SaveRestart } from './agent.ts';
 import type { AgentConfiguration, FleetSettings } from './configuration.ts';
 import type { ClientInfo, DoubtCause, IdentityFaultCause } from '../binding/bindingRecord.ts';
 import type { Dialog, EndReason, Interrupt, InterruptOutcome, Launch, PaneProcess, ScreenShows } from './life.ts';
@@ -26,7 +26,13 @@ type FleetFact =
       readonly configuration: AgentConfiguration;
       /** Requested in the same fact, so that nothing can come between; absent: it is only there. */
       readonly launch?: Launch;
+      /** The conversation that it takes over from a process which Bowline did not start; absent: none. */
+      readonly adopts?: AdoptedConversation;
     })
+  /** The process is about to be asked to end; that is done once the fleet knows. */
+  | { readonly kind: 'adoption acted'; readonly name: string; readonly pid: number }
+  /** The agent is not started by itself any more; its conversation stays on record. */
+  | (Asked & { readonly kind: 'adoption ended'; readonly name: string; readonly detail: string })
   | (Asked & { readonly kind: 'agent configured'; readonly name: string; readonly configuration: AgentConfiguration })
   | (Asked & { readonly kind: 'agent removed'; readonly name: string })
   | (Asked & { readonly kind: 'launch requested'; readonly name: string; readonly launch: Launch })
@@ -248,6 +254,11 @@ interface Endpoint {
   readonly name: string;
   readonly server: string;
   readonly launchId: string;
+}
+
+export interface AdoptedConversation extends Pick<Adoption, 'pid' | 'processStart'> {
+  readonly sessionId: string;
+  readonly transcriptPath: string;
 }
 
 /** How a process was found to have ended. */

@@ -24,7 +24,7 @@ export function lifeOf(
     case 'sleeping':
       return { life: 'sleeping', detail: 'a prompt or Attach wakes it, with its conversation' };
     case 'stopped':
-      return { life: 'stopped', detail: life.detail ?? '' };
+      return { life: 'stopped', detail: adoptionDetail(agent) ?? life.detail ?? '' };
     case 'blocked':
       return { life: 'blocked', detail: `${life.reason}: ${life.detail}` };
     case 'dead':
@@ -62,6 +62,10 @@ export function lifeOf(
     return { life: 'verifying', detail: '' };
   }
   return { life: 'ready', detail: relaunchSentence(agent) };
+}
+
+function adoptionDetail({ adoption }: Agent): string | undefined {
+  return adoption && `waits for the end of process ${adoption.pid}, to go on with its conversation`;
 }
 
 const withoutHands = 'waits: no window is open that could heal it. Open one, or switch on "bowline.healWithoutWindow".';

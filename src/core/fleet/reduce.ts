@@ -3,6 +3,7 @@ import { alarmsOf } from './alarms.ts';
 import { audited } from './audit.ts';
 import { withoutFuture } from './clockSetBack.ts';
 import type { FleetEvent } from './events.ts';
+import { adopted, reduceAdoption } from './reduceAdoption.ts';
 import { reduceAlarms } from './reduceAlarms.ts';
 import { reduceBinding } from './reduceBinding.ts';
 import { configured, underSettings } from './reduceConfiguration.ts';
@@ -55,6 +56,9 @@ function fold(state: FleetState, event: FleetEvent): FleetState {
     }
     case 'agent created':
       return createAgent(state, event);
+    case 'adoption acted':
+    case 'adoption ended':
+      return updateAgent(state, event.name, (agent) => reduceAdoption(agent, event));
     case 'agent configured':
       return updateAgent(state, event.name, (agent) => ({
         agent: configured(agent, event.configuration, state.settings, event.at),
@@ -160,6 +164,7 @@ function createAgent(state: FleetState, event: Extract<FleetEvent, { kind: 'agen
     life: { kind: 'stopped', at: event.at },
     activity: { kind: 'unknown', since: event.at, source: 'none' },
     lineage: [],
+    ...adopted(event),
     launches: [],
     launchCount: 0,
     bindings: {},

@@ -79,7 +79,7 @@ function launchRequested(agent: Agent, launch: Launch): Reduction {
     if (poison !== undefined) return refusedAsPoisoned(agent, launch.requestedAt, poison);
   }
   const next = {
-    ...afterRequest(agent, launch),
+    ...without(afterRequest(agent, launch), 'adoption'),
     launchCount: agent.launchCount + 1,
     ...(launch.cause !== 'healing' && { incidents: withoutEnds(agent.incidents) }),
   };
