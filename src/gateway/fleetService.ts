@@ -44,6 +44,8 @@ const urgencies: Readonly<Record<FleetEventKind, Urgency>> = {
   'agent removed': 'durable',
   'launch requested': 'durable',
   'stop requested': 'durable',
+  'restore requested': 'durable',
+  'restore ended': 'durable',
   'guard bypassed': 'durable',
   'conversation released': 'durable',
   'conversation found': 'durable',

@@ -116,7 +116,8 @@ export const launchSchema = z.object({
   expectedSessionId: optional(z.string()),
   forkOf: optional(z.string()),
   requestedAt: timeSchema,
-  cause: z.enum(['person', 'healing', 'wake', 'configuration']),
+  cause: z.enum(['person', 'healing', 'wake', 'configuration', 'restore']),
+  restoration: optional(z.string()),
   guard: optional(z.literal('bypassed')),
 });
 
@@ -310,6 +311,8 @@ const incidentSchema = z.object({
   end: optional(z.extend(incidentEndSchema, { at: timeSchema })),
 });
 
+export const restoreOutcomeSchema = z.enum(['done', 'called off']);
+
 const launchId = z.string();
 
 const promptStateSchema = z.discriminatedUnion('kind', [
@@ -396,6 +399,15 @@ export const fleetStateSchema = z.object({
     z.object({
       askedAt: timeSchema,
       done: optional(z.object({ at: timeSchema, differences: z.int(), problem: optional(textSchema) })),
+    }),
+  ),
+  restoration: optional(
+    z.object({
+      id: z.string(),
+      askedAt: timeSchema,
+      by: z.string(),
+      agents: z.array(nameSchema),
+      ended: optional(z.object({ at: timeSchema, outcome: restoreOutcomeSchema, left: z.array(nameSchema) })),
     }),
   ),
   notices: z.array(noticeSchema),

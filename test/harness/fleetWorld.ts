@@ -194,6 +194,7 @@ export class FleetWorld {
   private mayBeFresh(before: FleetState, agent: Agent, launch: Launch): boolean {
     if (this.askedFresh.has(launch.id)) return true;
     if (agent.session !== undefined && this.givenUp.has(agent.session.id)) return true;
+    if (launch.cause === 'restore') return false;
     if (launch.cause === 'person') {
       const { saveRestart } = agent;
       return saveRestart?.mode === 'fresh' && saveRestart.ended?.outcome === 'restarted';

@@ -4,6 +4,7 @@ import { freshLaunch, nextLaunch, resumeOf, resumeOrFresh } from '../../src/core
 import type { Launch } from '../../src/core/fleet/life.ts';
 import { takesPromptsAsleep } from '../../src/core/fleet/planPrompts.ts';
 import { isSettled } from '../../src/core/fleet/reducePrompts.ts';
+import { lostAgents, openRestoration, restoreVerdict } from '../../src/core/fleet/restore.ts';
 import { saveTool } from '../../src/core/guard/saveTool.ts';
 import { judgeRestart } from '../../src/core/guard/verdict.ts';
 import type { FleetWorld } from './fleetWorld.ts';
@@ -70,6 +71,15 @@ export const personSteps: readonly ((world: FleetWorld, choice: Choice) => void)
     }
   }),
   changeSettings,
+  (world) => {
+    const lost = lostAgents(world.state).filter((agent) => restoreVerdict(agent).kind !== 'blocked');
+    const id = openRestoration(world.state)?.id ?? `restore-${world.now}`;
+    world.tell({ kind: 'restore requested', id, by: 'window', agents: lost.map(({ name }) => name) });
+  },
+  (world) => {
+    const open = openRestoration(world.state);
+    if (open !== undefined) world.tell({ kind: 'restore ended', id: open.id, outcome: 'called off' });
+  },
   onAgent((world, { name, configuration }, choice) => {
     world.tell({ kind: 'agent configured', name, configuration: changed(configuration, choice) });
   }),

@@ -2,6 +2,7 @@ import { type Agent, currentLaunch } from '../../src/core/fleet/agent.ts';
 import { lifeOf } from '../../src/core/fleet/lifeOf.ts';
 import { promptWaitsFor } from '../../src/core/fleet/planPrompts.ts';
 import { isSettled } from '../../src/core/fleet/reducePrompts.ts';
+import { openRestoration } from '../../src/core/fleet/restore.ts';
 import { type Brain, FleetWorld, type Temper } from './fleetWorld.ts';
 import { act } from './fleetWorldHands.ts';
 import { create } from './fleetWorldPerson.ts';
@@ -35,6 +36,7 @@ export function calmDown(world: FleetWorld, temper: Temper): void {
   world.note('from here on nobody interferes');
   if (world.state.hands === undefined) world.tell({ kind: 'hands changed', holder: 'window-9' });
   goOn(world, temper);
+  if (openRestoration(world.state) !== undefined) world.broken('a restoration does not come to an end');
   const unfinished = Object.values(world.state.agents).filter((agent) => !isFinal(world, agent));
   if (unfinished.length === 0) return;
   const words = unfinished.map(

@@ -21,6 +21,7 @@ export function audited(before: FleetState, after: FleetState, event: FleetEvent
   if (event.kind === 'guard bypassed') return withRecords(after, [event.record]);
   if (event.kind === 'difference found') return withDifference(after, event);
   if (after === before) return after;
+  if (event.kind === 'restore requested' || event.kind === 'restore ended') return withRestore(before, after, event);
   if (!('name' in event)) return after;
   const { at, name } = event;
   const [former, agent] = [agentOf(before, name), agentOf(after, name)];
@@ -44,6 +45,29 @@ function withDifference(state: FleetState, event: Extract<FleetEvent, { kind: 'd
   if (known?.action === 'deed' && known.detail === detail) return state;
   const by = `hands: ${state.hands?.holder ?? 'nobody'}`;
   return withRecords(state, [{ at, agent, action: 'deed', what, by, ...shortDetail(detail) }]);
+}
+
+/** A line for each agent that is asked back, or that a call-off leaves where it is. */
+function withRestore(
+  before: FleetState,
+  after: FleetState,
+  event: Extract<FleetEvent, { kind: 'restore requested' | 'restore ended' }>,
+): FleetState {
+  const { at } = event;
+  const lines = (names: readonly string[], what: string, by: string): FleetState => {
+    const known = names.filter((name) => agentOf(after, name) !== undefined);
+    return withRecords(
+      after,
+      known.map((agent) => ({ at, agent, action: 'deed', ...shortened({ what, by }) })),
+    );
+  };
+  const { restoration } = after;
+  if (event.kind === 'restore ended') {
+    return lines(restoration?.ended?.left ?? [], 'restore called off', event.asker ?? 'gateway');
+  }
+  const former = before.restoration?.id === event.id ? before.restoration.agents : [];
+  const asked = restoration?.agents.filter((name) => !former.includes(name)) ?? [];
+  return lines(asked, 'restore asked for', event.by);
 }
 
 /** Where there are too many, the oldest of the agent that has most go: a restless agent does not displace the others. */
@@ -170,6 +194,8 @@ function deedOf(
     case 'difference found':
     case 'reconcile requested':
     case 'reconciled':
+    case 'restore requested':
+    case 'restore ended':
     case 'look requested':
     case 'screen looked at':
     case 'screen read':
@@ -202,6 +228,7 @@ const launchRules: Readonly<Record<Launch['cause'], string>> = {
   healing: 'rule: healing',
   wake: 'rule: woken by a prompt',
   configuration: 'rule: configuration changed',
+  restore: 'rule: restore',
 };
 
 function launchRequested({ mode, cause, expectedSessionId }: Launch, asker: string | undefined): Deed {

@@ -42,6 +42,14 @@ type FleetFact =
       readonly reason: EndReason;
       readonly then: 'keep' | 'remove';
     })
+  /** Agents that ended with the tmux server are to be brought back; those of the restoration under way are added to it. */
+  | {
+      readonly kind: 'restore requested';
+      readonly id: string;
+      readonly by: string;
+      readonly agents: readonly string[];
+    }
+  | (Asked & { readonly kind: 'restore ended'; readonly id: string; readonly outcome: 'done' | 'called off' })
   | { readonly kind: 'guard bypassed'; readonly record: GuardBypass }
   /** A person chose to keep trying in a conversation that is quarantined. */
   | { readonly kind: 'conversation released'; readonly name: string; readonly sessionId: string; readonly by: string }

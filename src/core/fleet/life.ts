@@ -9,7 +9,9 @@ export interface Launch {
   /** The conversation of which the expected one is a copy; absent: it is none. */
   readonly forkOf?: string;
   readonly requestedAt: number;
-  readonly cause: 'person' | 'healing' | 'wake' | 'configuration';
+  readonly cause: 'person' | 'healing' | 'wake' | 'configuration' | 'restore';
+  /** The restoration that it is part of; absent: it is of none. */
+  readonly restoration?: string;
   /** The person chose to restart whatever the guard says. Absent: the hands look once more before they end anything. */
   readonly guard?: 'bypassed';
 }

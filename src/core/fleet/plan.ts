@@ -6,6 +6,7 @@ import { planProbes } from './planProbes.ts';
 import { planPrompts } from './planPrompts.ts';
 import { planScreen } from './planScreen.ts';
 import { planRelaunch } from './planRelaunch.ts';
+import { planRestore } from './planRestore.ts';
 import { planSaveRestart } from './planSaveRestart.ts';
 import { planSleep } from './planSleep.ts';
 import { planTranscript } from './planTranscript.ts';
@@ -28,6 +29,8 @@ type Part = Omit<Plan, 'effects'> & Partial<Pick<Plan, 'effects'>>;
 
 /** Derives the plan. Pure: the same state and time give the same plan, with the same effect ids. */
 export function plan(state: FleetState, now: number): Plan {
+  const restore = planRestore(state, now);
+  if (restore.length > 0) return { decisions: restore, effects: [] };
   const decisions: FleetEvent[] = [];
   const effects: Effect[] = [];
   const wakes: number[] = [];

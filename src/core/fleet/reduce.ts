@@ -9,6 +9,7 @@ import { reduceBinding } from './reduceBinding.ts';
 import { configured, underSettings } from './reduceConfiguration.ts';
 import { reduceHealing } from './reduceHealing.ts';
 import { reduceLife } from './reduceLife.ts';
+import { restoreEnded, restoreRequested } from './reduceRestore.ts';
 import { reduceScreen } from './reduceScreen.ts';
 import { receivePrompt, reducePrompts } from './reducePrompts.ts';
 import type { Agent } from './agent.ts';
@@ -54,6 +55,10 @@ function fold(state: FleetState, event: FleetEvent): FleetState {
       const done = { at, differences, ...(problem !== undefined && { problem }) };
       return { ...state, reconciliation: { askedAt, done } };
     }
+    case 'restore requested':
+      return restoreRequested(state, event);
+    case 'restore ended':
+      return restoreEnded(state, event);
     case 'agent created':
       return createAgent(state, event);
     case 'adoption acted':

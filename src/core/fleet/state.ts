@@ -17,6 +17,8 @@ export interface FleetState {
   readonly hands?: HandsLease;
   /** The last time that somebody had the fleet compared with its record; absent: nobody has. */
   readonly reconciliation?: Reconciliation;
+  /** The last time that the agents which ended with the tmux server were to be brought back; absent: they never were. */
+  readonly restoration?: Restoration;
   /** Newest last, bounded. */
   readonly notices: readonly Notice[];
   /** What was done to agents, newest last, bounded. */
@@ -46,6 +48,21 @@ export interface Reconciliation {
   readonly askedAt: number;
   /** Absent: it is under way. `problem`: why it could not be found out. */
   readonly done?: { readonly at: number; readonly differences: number; readonly problem?: string };
+}
+
+export interface Restoration {
+  readonly id: string;
+  readonly askedAt: number;
+  /** The window or script that asked. */
+  readonly by: string;
+  /** In the order in which they are started. */
+  readonly agents: readonly string[];
+  /** Absent: it is under way. `left`: those that were not brought back, because it was called off. */
+  readonly ended?: {
+    readonly at: number;
+    readonly outcome: 'done' | 'called off';
+    readonly left: readonly string[];
+  };
 }
 
 /** Something a person should know that is not the state of one agent. */

@@ -83,6 +83,8 @@ function facts(launchId: string): { readonly [Kind in FleetEventKind]: Fact<Kind
     'agent removed': { kind: 'agent removed', name: 'ada' },
     'launch requested': { kind: 'launch requested', name: 'ada', launch },
     'stop requested': { kind: 'stop requested', name: 'ada', reason: 'released', then: 'keep' },
+    'restore requested': { kind: 'restore requested', id: 'restore-1', by: 'w', agents: ['ada'] },
+    'restore ended': { kind: 'restore ended', id: 'restore-1', outcome: 'called off' },
     'guard bypassed': {
       kind: 'guard bypassed',
       record: { at: 1, agent: 'ada', action: 'guard bypassed', mode: 'fresh', by: 'w', verdict: 'ok', reason: '' },
