@@ -170,7 +170,9 @@ export class FleetService implements FleetPort, Disposable {
   }
 
   report(event: FleetEvent): void {
-    if (!this.fold(event)) return;
+    // What a clock told that was ahead would make all later facts count as older.
+    const now = this.options.clock();
+    if (!this.fold(event.at > now ? { ...event, at: now } : event)) return;
     if (urgencies[event.kind] === 'durable') this.replan();
     else this.replanSoon();
   }

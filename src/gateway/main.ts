@@ -10,6 +10,7 @@ import { basename, dirname } from 'node:path';
 import { withTimeout } from '../base/async.ts';
 import { BowlineError, messageOf } from '../base/errors.ts';
 import { DisposableStore, toDisposable } from '../base/lifecycle.ts';
+import { withoutFuture } from '../core/fleet/clockSetBack.ts';
 import type { Notice } from '../core/fleet/state.ts';
 import { Hands } from '../node/hands/hands.ts';
 import { JsonlLog } from '../node/jsonlLog.ts';
@@ -88,11 +89,12 @@ async function main(): Promise<void> {
   const store = new DisposableStore();
   const journal = await StateJournal.open({ paths, log, loaded });
   const fleet = store.add(new FleetService({ state: loaded.state, sequence: loaded.sequence, clock, log, journal }));
+  noteClockSetBack(fleet, clock(), log);
   const prompts = new PromptStore(paths);
   store.add(followTranscripts({ fleet, clock, keys, log }));
   store.add(followPrompts({ fleet, prompts, log }));
   // What hooks left is older than what is told once the socket is served, such as the end of the process that they were of.
-  await store.add(new SpoolDrain({ fleet, paths, log })).begun;
+  await store.add(new SpoolDrain({ fleet, paths, clock, log })).begun;
   const server = createServer();
   server.keepAliveTimeout = 600_000; // a client that reuses a connection in the moment of its end loses a call
   const port = await listen(server);
@@ -210,6 +212,13 @@ async function standBy(): Promise<void> {
   process.send?.({ kind: 'ready' });
   await go;
   process.removeListener('disconnect', leave);
+}
+
+/** The run before may have had a clock that was ahead: what is told now must not count as older than all it saw. */
+function noteClockSetBack(fleet: FleetService, now: number, log: JsonlLog): void {
+  if (withoutFuture(fleet.state, now) === fleet.state) return;
+  log.warn('the clock was set back since the run before');
+  fleet.report({ at: now, kind: 'host resumed' });
 }
 
 /** Hands over pipes: node-pty is native, and this program is run from where no package is. */

@@ -9,12 +9,13 @@ import { hookReportSchema } from '../protocol/hookReport.ts';
 import { inEnglish } from '../protocol/issues.ts';
 import type { StatePaths } from '../node/statePaths.ts';
 import { hookEvent } from './hookIntake.ts';
-import type { FleetPort } from './ports.ts';
+import type { Clock, FleetPort } from './ports.ts';
 
 /** What {@link SpoolDrain} works with. */
 export interface SpoolDrainOptions {
   readonly fleet: FleetPort;
   readonly paths: StatePaths;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
@@ -85,10 +86,14 @@ export class SpoolDrain extends DisposableObject {
   }
 
   private async takeAll(): Promise<void> {
-    const { fleet, paths, log } = this.options;
+    const { fleet, paths, clock, log } = this.options;
     const spooled = await readSpool(paths, { parse: (value) => hookReportSchema.parse(value, inEnglish), log });
     if (spooled.length === 0) return;
-    const written = spooled.map(({ agent, report }) => fleet.reportDurably(hookEvent(agent, report)));
+    // They are in order, and stay so where a clock that was ahead wrote them: the last of them happened now at the latest.
+    const soonest = clock() - spooled.length + 1;
+    const written = spooled.map(({ agent, report }, index) => {
+      return fleet.reportDurably(hookEvent(agent, { ...report, at: Math.min(report.at, soonest + index) }));
+    });
     this.begin();
     await Promise.all(written);
     await Promise.all(spooled.map(({ path }) => rm(path, { force: true })));

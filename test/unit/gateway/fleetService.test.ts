@@ -71,6 +71,14 @@ describe('FleetService', () => {
     );
   });
 
+  it('takes what a clock that was ahead told as happening now', () => {
+    for (const event of begin) service.report({ ...event, at: event.at + 3_600_000 });
+    assert.deepStrictEqual(
+      [events.map(({ event }) => event.at), service.state.agents[name]?.createdAt],
+      [[now, now, now], now],
+    );
+  });
+
   it('gives the journal every event before it is told: the same numbers, and they make up the state', () => {
     const early: number[] = [];
     service.onEvent(({ sequence }) => early.push(added.filter((one) => one.sequence === sequence).length));

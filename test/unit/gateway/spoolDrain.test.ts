@@ -21,7 +21,8 @@ describe('the spool', () => {
   it('is taken in before the disk answers, oldest first, and emptied once the reports are on disk', async () => {
     const paths = statePaths(directory);
     mkdirSync(paths.spool, { recursive: true });
-    for (const at of [3_000, 1_000, 20_000]) {
+    // The last two by a clock that was ahead: they keep their order.
+    for (const at of [3_000, 30_000, 1_000, 20_000]) {
       const hook = { event: 'UserPromptSubmit', sessionId: `s${at}`, transcriptExists: true } as const;
       spoolReport(paths, 'ada', { at, launchId: 'ada.1', hook });
     }
@@ -40,10 +41,10 @@ describe('the spool', () => {
         return disk;
       },
     };
-    const drain = new SpoolDrain({ fleet, paths, log: silentLog });
+    const drain = new SpoolDrain({ fleet, paths, clock: () => 4_000, log: silentLog });
     try {
       await drain.begun;
-      deepStrictEqual([told, readdirSync(paths.spool).length], [[1_000, 3_000, 20_000], 3]);
+      deepStrictEqual([told, readdirSync(paths.spool).length], [[1_000, 3_000, 3_999, 4_000], 4]);
       written();
       await waitFor('an empty spool', () => readdirSync(paths.spool).length === 0);
     } finally {
