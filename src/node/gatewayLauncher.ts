@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { open } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
 import { delay } from '../base/async.ts';
 import { BowlineError, messageOf } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
@@ -7,8 +9,9 @@ import { type Endpoint, type HolderFile, holderFileSchema } from '../protocol/en
 import { readEndpointFile } from './endpointFile.ts';
 import { agentBaseEnvironment } from './environment.ts';
 import { ensurePrivateDirectory, readJsonFile, readTextFile } from './files.ts';
-import { isSameProcess } from './processIdentity.ts';
+import { isSameProcess, type ProcessIdentity, processIdentity } from './processIdentity.ts';
 import type { StatePaths } from './statePaths.ts';
+import { userScope } from './userScope.ts';
 
 /** What {@link ensureHolder} works with. */
 export interface EnsureHolderOptions {
@@ -62,7 +65,7 @@ async function startAndWait(options: EnsureHolderOptions): Promise<Endpoint> {
   let reason = 'no holder came up.';
   while (performance.now() < limit) {
     signal?.throwIfAborted();
-    const launcherEnd = launcher?.ended();
+    const hasEnded = launcher !== undefined && (await isSameProcess(launcher.process)) === 'gone';
     const holder = await liveHolder(paths);
     if (holder) {
       const reading = await readEndpointFile(paths);
@@ -76,9 +79,12 @@ async function startAndWait(options: EnsureHolderOptions): Promise<Endpoint> {
           reading.kind === 'unusable' ? `endpoint.json is not usable (${reading.reason}).` : 'it did not come up.';
       }
     } else if (!launcher) {
-      launcher = await startLauncher(options);
-    } else if (launcherEnd !== undefined) {
-      throw new Error(launcherEnd);
+      launcher = await startLauncher(options, await userScope(holderEnvironment(process.env, paths)));
+    } else if (hasEnded && launcher.scope.length > 0) {
+      options.log.warn('the holder was not started in a scope of its own; starting it without');
+      launcher = await startLauncher(options, []);
+    } else if (hasEnded) {
+      throw new Error('the launcher ended.');
     }
     await delay(25, signal);
   }
@@ -118,36 +124,37 @@ export function holderEnvironment(
 }
 
 interface Launcher {
-  /** How it ended, or undefined while it runs. It also ends when it finds another holder at work. */
-  ended(): string | undefined;
+  /** It ends by itself when it finds another holder at work. */
+  readonly process: ProcessIdentity;
+  readonly scope: readonly string[];
 }
 
-async function startLauncher({ paths, install, log }: EnsureHolderOptions): Promise<Launcher> {
+/** The shell ends at once, so that what it started is no child of the window: whoever ends a tree of processes misses it. */
+const orphaning = '"$@" >>"$0" 2>&1 & echo $!';
+
+async function startLauncher(
+  { paths, install, log }: EnsureHolderOptions,
+  scope: readonly string[],
+): Promise<Launcher> {
   await ensurePrivateDirectory(paths.directory);
   await install();
   await ensurePrivateDirectory(paths.logs);
   const output = await open(paths.holderOutput, 'a', 0o600);
   try {
     if ((await output.stat()).size > largestOutput) await output.truncate();
-    const child = spawn(paths.launcher, ['holder'], {
-      cwd: paths.directory,
-      detached: true,
-      stdio: ['ignore', output.fd, output.fd],
-      env: holderEnvironment(process.env, paths),
-    });
-    let end: string | undefined;
-    child.on('exit', (code, signal) => {
-      end = `the launcher ended with ${signal ?? String(code)}.`;
-    });
-    child.on('error', (error) => {
-      end = `${error.message}.`;
-    });
-    child.unref();
-    log.info('started the holder', { launcherPid: child.pid });
-    return { ended: () => end };
   } finally {
     await output.close();
   }
+  const shell = spawn('/bin/sh', ['-c', orphaning, paths.holderOutput, ...scope, paths.launcher, 'holder'], {
+    cwd: paths.directory,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: holderEnvironment(process.env, paths),
+  });
+  const [pid] = await Promise.all([text(shell.stdout), once(shell, 'exit')]);
+  const launcher = { pid: Number(pid), startTime: '' };
+  log.info('started the holder', { launcherPid: launcher.pid, scope: scope.length > 0 });
+  return { process: (await processIdentity(launcher.pid)) ?? launcher, scope };
 }
 
 /** Remembers where a file ends now, so that later only new lines are quoted. */

@@ -31,6 +31,8 @@ export async function bundleWindowProgram(): Promise<WindowProgram> {
         [path.join(directory, 'windowMain.js'), JSON.stringify(options)],
         {
           stdio: ['pipe', 'inherit', 'inherit'],
+          // It leads a session, as the editor does.
+          detached: true,
         },
       );
       const ended = new Promise((resolve) => child.once('exit', resolve));

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { BowlineError } from '../../src/base/errors.ts';
 import { silentLog } from '../../src/base/log.ts';
 import {
@@ -10,6 +11,7 @@ import {
 } from '../../src/node/gatewayLauncher.ts';
 import type { Endpoint } from '../../src/protocol/endpointFile.ts';
 import { type HolderPrograms, HolderRig, bundleHolderPrograms, kill } from '../harness/holderRig.ts';
+import { scopeMark, scopeStandIn } from '../harness/scopeStandIn.ts';
 import { waitFor } from '../harness/waitFor.ts';
 
 describe('ensureHolder', function () {
@@ -29,6 +31,13 @@ describe('ensureHolder', function () {
 
   const ensure = (change: Partial<EnsureHolderOptions> = {}): Promise<Endpoint> =>
     ensureHolder({ paths: rig.paths, install: () => rig.install(), log: silentLog, ...change });
+
+  const endAll = (): Promise<true> =>
+    waitFor('the end of everything', () => {
+      const pids = rig.processes();
+      for (const pid of pids) kill(pid, 'SIGKILL');
+      return pids.length === 0;
+    });
 
   async function failure(change: Partial<EnsureHolderOptions> = {}): Promise<{ code: string; sentence: string }> {
     const error: unknown = await ensure(change).then(
@@ -84,13 +93,29 @@ describe('ensureHolder', function () {
     );
   });
 
+  it('starts the holder in a systemd scope (a stand-in), and without one that fails in the end', async () => {
+    const { PATH } = process.env;
+    const inScope: Record<string, boolean> = {};
+    try {
+      for (const then of ['refuses', 'runs'] as const) {
+        Object.assign(process.env, await scopeStandIn(join(rig.paths.directory, then), then));
+        await ensure();
+        const holder = await liveHolder(rig.paths);
+        inScope[then] = (await readFile(`/proc/${String(holder?.pid)}/environ`, 'utf8'))
+          .split('\0')
+          .includes(scopeMark);
+        await endAll();
+      }
+    } finally {
+      Object.assign(process.env, { PATH });
+      delete process.env['XDG_RUNTIME_DIR'];
+    }
+    assert.deepStrictEqual(inScope, { refuses: false, runs: true });
+  });
+
   it('starts again what was killed with everything, on the same port', async () => {
     const first = await ensure();
-    await waitFor('the end of everything', () => {
-      const pids = rig.processes();
-      for (const pid of pids) kill(pid, 'SIGKILL');
-      return pids.length === 0;
-    });
+    await endAll();
     const second = await ensure();
     assert.deepStrictEqual([second.port, second.holder.instance === first.holder.instance], [first.port, false]);
   });
@@ -125,8 +150,11 @@ describe('ensureHolder', function () {
     const noVersion = await failure({ install: () => Promise.resolve() });
     assert.deepStrictEqual([occupied.code, noLauncher.code, noVersion.code], Array(3).fill('gateway-cannot-start'));
     assert.match(occupied.sentence, /cannot use the directory <state>\/versions/);
-    assert.match(noLauncher.sentence, /spawn <state>\/launcher ENOENT/);
-    assert.match(noVersion.sentence, /ended with 127\. It said: Bowline: no version is installed in <state>\/versions/);
+    assert.match(noLauncher.sentence, /the launcher ended\. It said: .*<state>\/launcher: not found/);
+    assert.match(
+      noVersion.sentence,
+      /the launcher ended\. It said: Bowline: no version is installed in <state>\/versions/,
+    );
     assert.ok(performance.now() - began < 8000);
   });
 

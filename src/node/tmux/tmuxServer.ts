@@ -9,6 +9,7 @@ import { ensurePrivateDirectory, exists, readJsonFile, writeFileAtomic } from '.
 import { findProgram, isProgram } from '../findProgram.ts';
 import { isSameProcess, processIdentity } from '../processIdentity.ts';
 import { statePaths } from '../statePaths.ts';
+import { userScope } from '../userScope.ts';
 import { claimSocketDirectory } from './socketDirectories.ts';
 import { configurationFile, defaultTerminal, keeperCommand, keeperSession } from './tmuxConfiguration.ts';
 
@@ -99,11 +100,12 @@ export class TmuxServer {
     await ensurePrivateDirectory(this.options.stateDirectory);
     await claimSocketDirectory(this.options.stateDirectory);
     await writeFileAtomic(this.configPath, configurationFile({ defaultTerminal: this.defaultTerminal }));
+    const scope = await userScope(this.environment);
     let last: ServerPresence = { kind: 'none' };
     // A start right after the end of the previous server can fail with "server exited unexpectedly".
     for (let attempt = 0; attempt < 4; attempt += 1) {
       if (attempt > 0) await delay(100 * attempt);
-      last = await this.ensureKeeper('start');
+      last = await this.ensureKeeper('start', attempt === 0 ? scope : []);
       if (last.kind === 'running') return;
       if (last.kind === 'unknown' && last.error.code === 'tmux-no-answer') break;
     }
@@ -121,10 +123,17 @@ export class TmuxServer {
     await writeFileAtomic(this.recordPath, JSON.stringify(identity));
   }
 
-  private async ensureKeeper(mode: 'start' | 'only a running server'): Promise<ServerPresence> {
+  /** `scope`: words before the command, see {@link userScope}. */
+  private async ensureKeeper(
+    mode: 'start' | 'only a running server',
+    scope: readonly string[] = [],
+  ): Promise<ServerPresence> {
     const start = mode === 'start' ? ['-f', this.configPath] : ['-N'];
     const session = ['new-session', '-d', '-s', keeperSession, '-c', '/', '--', ...keeperCommand];
-    const result = await this.run([...start, '-S', this.socketPath, ...session]);
+    const { file } = await this.locate();
+    const command = [...scope, file, ...start, '-S', this.socketPath, ...session];
+    const { environment, timeoutMs } = this;
+    const result = await runProgram(command, { environment, timeoutMs });
     if (result.outcome === 'ok' || /^duplicate session/m.test(result.stderr)) return { kind: 'running' };
     if (result.outcome === 'timed out') {
       return { kind: 'unknown', error: noAnswer(this.timeoutMs) };
@@ -160,11 +169,6 @@ export class TmuxServer {
     return { kind: 'unknown', error: noAnswer(this.timeoutMs) };
   }
 
-  private async run(args: readonly string[]): Promise<RunResult> {
-    const { file } = await this.locate();
-    return runProgram(file, args, { environment: this.environment, timeoutMs: this.timeoutMs });
-  }
-
   private async find(): Promise<TmuxProgram> {
     const { tmuxPath, environment } = this.options;
     const chosen = tmuxPath === undefined || tmuxPath === '' ? undefined : tmuxPath;
@@ -181,7 +185,7 @@ export class TmuxServer {
         `tmux was not found ${where}. Install tmux 3.2 or later, or set "bowline.tmuxPath" to its full path, then resume the agent.`,
       );
     }
-    const { outcome, stdout, stderr } = await runProgram(file, ['-V'], {
+    const { outcome, stdout, stderr } = await runProgram([file, '-V'], {
       environment: this.environment,
       timeoutMs: this.timeoutMs,
     });
@@ -229,8 +233,7 @@ export function failed(detail: string): BowlineError {
 }
 
 function runProgram(
-  file: string,
-  args: readonly string[],
+  [file = '', ...words]: readonly string[],
   options: { readonly environment: Record<string, string>; readonly timeoutMs: number },
 ): Promise<RunResult> {
   return new Promise((resolve) => {
@@ -241,7 +244,7 @@ function runProgram(
       killSignal: 'SIGKILL',
       encoding: 'utf8',
     } as const;
-    execFile(file, [...args], settings, (error, stdout, stderr) => {
+    execFile(file, words, settings, (error, stdout, stderr) => {
       const outcome = error === null ? 'ok' : error.killed === true ? 'timed out' : 'failed';
       resolve({ outcome, stdout, stderr: stderr === '' && error !== null ? error.message : stderr });
     });

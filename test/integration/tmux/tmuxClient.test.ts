@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { chmod, cp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,8 +8,10 @@ import { BowlineError } from '../../../src/base/errors.ts';
 import type { PaneInfo } from '../../../src/core/tmux/formats.ts';
 import { exists } from '../../../src/node/files.ts';
 import { loadPty, type PtyModule } from '../../../src/node/pty.ts';
+import { processIdentity } from '../../../src/node/processIdentity.ts';
 import { newSession } from '../../../src/node/tmux/paneOperations.ts';
 import type { TmuxClient, TmuxClientOptions } from '../../../src/node/tmux/tmuxClient.ts';
+import { scopeMark, scopeStandIn } from '../../harness/scopeStandIn.ts';
 import { waitFor } from '../../harness/waitFor.ts';
 import { FleetHome, realPty } from './fleetHome.ts';
 
@@ -295,6 +297,19 @@ describe('tmux client without what it wants', () => {
     const timings = { commandMs: 1000 };
     const codes = await Promise.all(paths.map((tmuxPath) => codeOf(home.client({ tmuxPath, timings }).connect())));
     assert.deepStrictEqual(codes, ['tmux-missing', 'tmux-too-old', 'tmux-no-answer', 'tmux-failed']);
+  });
+
+  it('starts the server in a systemd scope (a stand-in), and without one that fails in the end', async () => {
+    const inScope: Record<string, boolean> = {};
+    for (const then of ['refuses', 'runs'] as const) {
+      const environment = { ...process.env, ...(await scopeStandIn(join(home.root, then), then)) };
+      await home.client({ environment }).server.start();
+      const pid = (await home.tmux('display-message', '-p', '#{pid}')).trim();
+      inScope[then] = (await readFile(`/proc/${pid}/environ`, 'utf8')).split('\0').includes(scopeMark);
+      await home.tmux('kill-server');
+      await waitFor('the end of the server', async () => (await processIdentity(Number(pid))) === undefined);
+    }
+    assert.deepStrictEqual(inScope, { refuses: false, runs: true });
   });
 
   it('finds tmux in the usual places when PATH lacks it', async () => {
