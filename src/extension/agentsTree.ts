@@ -18,6 +18,7 @@ import type { FleetPresenter } from './fleetPresenter.ts';
 export class AgentsTree extends DisposableObject implements vscode.TreeDataProvider<AgentNode> {
   private readonly changeEmitter = this._register(new vscode.EventEmitter<undefined>());
   private drawn = '';
+  private folders: readonly string[] | undefined;
 
   readonly onDidChangeTreeData = this.changeEmitter.event;
 
@@ -38,6 +39,7 @@ export class AgentsTree extends DisposableObject implements vscode.TreeDataProvi
     );
     this._register(
       vscode.workspace.onDidChangeWorkspaceFolders(() => {
+        this.folders = undefined;
         this.redraw();
       }),
     );
@@ -45,8 +47,7 @@ export class AgentsTree extends DisposableObject implements vscode.TreeDataProvi
 
   getChildren(node?: AgentNode): AgentNode[] {
     if (node === undefined) {
-      const ordered = orderAgents(this.presenter.view.agents, realWorkspaceFolders());
-      return ordered.map(({ name }): AgentNode => ({ kind: 'agent', agent: name }));
+      return this.ordered().map(({ name }): AgentNode => ({ kind: 'agent', agent: name }));
     }
     if (node.kind === 'endpoint') return [];
     const agent = this.presenter.view.agents.find(({ name }) => name === node.agent);
@@ -90,10 +91,15 @@ export class AgentsTree extends DisposableObject implements vscode.TreeDataProvi
     return endpoint === undefined ? {} : { agent, endpoint };
   }
 
+  private ordered(): readonly AgentRow[] {
+    // Links are not looked up at each change of an agent.
+    this.folders ??= realWorkspaceFolders();
+    return orderAgents(this.presenter.view.agents, this.folders);
+  }
+
   /** Only when a row looks different: drawing anew closes the hover that a person reads. */
   private redraw(): void {
-    const { agents } = this.presenter.view;
-    const rows = orderAgents(agents, realWorkspaceFolders()).map((agent) => [
+    const rows = this.ordered().map((agent) => [
       agentLook(agent, this.presenter),
       agent.endpoints.map((endpoint) => endpointLook(agent, endpoint)),
     ]);

@@ -12,8 +12,8 @@ export interface FleetSource {
   readonly onDidChange: Event<unknown>;
 }
 
-/** The longest a change waits to be shown, in milliseconds; many events in a row are one change. */
-const coalesceMs = 40;
+/** The longest a change waits to be shown, in milliseconds; many events in a row, as the answers to all probes, are one change. */
+const coalesceMs = 100;
 const awayTickMs = 1_000;
 
 /** What the views show, kept up to date: after events, and at the times at which it changes by itself. */

@@ -25,7 +25,7 @@ export interface FleetServiceOptions {
 }
 
 /** How long the plan after a lazy fact waits for more of them, in milliseconds: the answers of many agents come at once. */
-const planSoonMs = 20;
+const planSoonMs = 50;
 
 /** A plan that still decides after so many rounds contradicts itself. */
 const roundsAtMost = 50;

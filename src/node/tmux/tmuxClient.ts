@@ -63,7 +63,7 @@ export interface TmuxCommands {
 
 const defaultTimings: TmuxTimings = {
   commandMs: 5000,
-  safetyNetMs: 10_000,
+  safetyNetMs: 30_000,
   stalledMs: 15_000,
   longestBackoffMs: 5000,
   longestSearchBackoffMs: 120_000,
