@@ -11,6 +11,8 @@ import type { conversationListSchema } from '../protocol/conversations.ts';
 import { firstIssue, inEnglish } from '../protocol/issues.ts';
 import { promptIdSchema } from '../protocol/schema.ts';
 import type { Environment } from '../node/environment.ts';
+import type { foreignListSchema } from '../protocol/adoption.ts';
+import type { Adoptions } from './adoptions.ts';
 import type { Commands } from './commands.ts';
 import type { EventStreams } from './eventStreams.ts';
 import type { FleetService } from './fleetService.ts';
@@ -26,6 +28,7 @@ export interface AdminApiOptions {
   readonly fleet: FleetService;
   readonly commands: Commands;
   readonly restarts: Pick<Restarts, 'plan'>;
+  readonly adoptions: Pick<Adoptions, 'list'>;
   readonly events: EventStreams;
   /** Lets another installed version take over; see `HandOver.request`. */
   readonly handOver: (version: string) => Promise<void>;
@@ -155,6 +158,8 @@ export class AdminApi {
       await this.agentRoute(request, response, url, second, third);
     } else if (url.pathname === '/agents') {
       await this.agentsRoute(request, response, method);
+    } else if (url.pathname === '/foreign') {
+      await this.foreignRoute(request, response, method);
     } else if (url.pathname === '/events') {
       if (method !== 'GET') refuseMethod(response, 'GET');
       else this.options.events.serve(response);
@@ -192,6 +197,18 @@ export class AdminApi {
     } else if (method === 'POST') {
       await this.execute({ ...(await bodyOf(request)), kind: 'create' });
       sendEmpty(response, 201);
+    } else {
+      refuseMethod(response, 'GET, POST');
+    }
+  }
+
+  private async foreignRoute(request: IncomingMessage, response: ServerResponse, method: string): Promise<void> {
+    if (method === 'GET') {
+      const processes = [...(await this.options.adoptions.list())];
+      sendJson(response, 200, { processes } satisfies z.infer<typeof foreignListSchema>);
+    } else if (method === 'POST') {
+      await this.execute({ ...(await bodyOf(request)), kind: 'adopt' });
+      sendEmpty(response, 202);
     } else {
       refuseMethod(response, 'GET, POST');
     }

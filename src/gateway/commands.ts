@@ -8,10 +8,11 @@ import type { EndReason, Launch } from '../core/fleet/life.ts';
 import { agentOf } from '../core/fleet/state.ts';
 import { activeAttempt } from '../core/healing/ladder.ts';
 import type { Command } from '../protocol/commands.ts';
+import type { Adoptions } from './adoptions.ts';
 import { ConversationCommands } from './conversationCommands.ts';
 import type { ConversationFinder } from './conversationFinder.ts';
 import { cancelHeal, heal } from './healCommands.ts';
-import { configurationAfter, realDirectory, refuseNoWord } from './configureAgent.ts';
+import { configurationAfter, newConfiguration, realDirectory, refuseNoWord, refuseTaken } from './configureAgent.ts';
 import { interruptTurn } from './interruptTurn.ts';
 import type { Clock, FleetPort } from './ports.ts';
 import type { PromptCommands } from './promptCommands.ts';
@@ -24,6 +25,7 @@ export interface CommandsOptions {
   /** Built-in MCP servers that a new agent is given. */
   readonly servers: readonly string[];
   readonly prompts: PromptCommands;
+  readonly adoptions: Pick<Adoptions, 'adopt'>;
   readonly restarts: Pick<Restarts, 'restart'>;
   readonly finder: Pick<ConversationFinder, 'settle'>;
   /** A text that was never given before. */
@@ -48,6 +50,8 @@ export class Commands {
     switch (command.kind) {
       case 'create':
         return this.create(command, by);
+      case 'adopt':
+        return this.options.adoptions.adopt({ ...command, name: this.newName(command.name) }, by);
       case 'start':
         return this.start(this.agent(command.name), by);
       case 'restart':
@@ -113,13 +117,10 @@ export class Commands {
   }
 
   private async create(command: CommandOf<'create'>, asker: string): Promise<void> {
-    const reading = readAgentName(command.name);
-    if (!reading.ok) throw new BowlineError('name-invalid', reading.sentence);
-    const { name } = reading;
-    this.refuseTaken(name);
+    const name = this.newName(command.name);
     for (const value of [command.model, command.permissionMode]) refuseNoWord(value);
     const directory = await realDirectory(command.directory);
-    this.refuseTaken(name); // another one may have been faster
+    refuseTaken(this.options.fleet.state, name); // another one may have been faster
     const at = this.now();
     await this.options.fleet.reportDurably({
       at,
@@ -127,12 +128,9 @@ export class Commands {
       kind: 'agent created',
       name,
       configuration: {
-        directory,
+        ...newConfiguration(directory, this.options.servers),
         ...(command.model !== undefined && { model: command.model }),
         ...(command.permissionMode !== undefined && { permissionMode: command.permissionMode }),
-        extraArguments: [],
-        environment: {},
-        servers: Object.fromEntries(this.options.servers.map((server) => [server, 'on'])),
       },
       launch: firstLaunch(name, at),
     });
@@ -151,6 +149,11 @@ export class Commands {
   }
 
   private async stop(agent: Agent, reason: EndReason, asker: string): Promise<void> {
+    const { name, adoption } = agent;
+    if (adoption !== undefined) {
+      const detail = `called off; if process ${adoption.pid} has ended, Resume goes on with its conversation`;
+      await this.options.fleet.reportDurably({ at: this.now(), asker, kind: 'adoption ended', name, detail });
+    }
     if (currentLaunch(agent) === undefined && agent.life.kind !== 'sleeping') return;
     await this.options.fleet.reportDurably({
       at: this.now(),
@@ -227,9 +230,12 @@ export class Commands {
     throw new BowlineError('unknown-agent', `No agent is named "${name}". ${known}`);
   }
 
-  private refuseTaken(name: string): void {
-    if (!Object.hasOwn(this.options.fleet.state.agents, name)) return;
-    throw new BowlineError('name-taken', `An agent named ${name} exists already. Choose another name, or remove it.`);
+  /** The text, where it is a name that is free. */
+  private newName(text: string): string {
+    const reading = readAgentName(text);
+    if (!reading.ok) throw new BowlineError('name-invalid', reading.sentence);
+    refuseTaken(this.options.fleet.state, reading.name);
+    return reading.name;
   }
 
   private refuseNotRunning(agent: Agent): void {

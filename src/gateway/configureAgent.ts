@@ -2,6 +2,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import { BowlineError, messageOf } from '../base/errors.ts';
 import type { AgentConfiguration } from '../core/fleet/configuration.ts';
+import type { FleetState } from '../core/fleet/state.ts';
 import type { ConfigurationChange } from '../protocol/fleetState.ts';
 
 /** What Bowline itself says to Claude; a second one would win, or stop the launch. */
@@ -15,6 +16,22 @@ const ownArguments = [
   '--settings',
   '--mcp-config',
 ];
+
+/** What a new agent begins with; `servers`: those that are on. */
+export function newConfiguration(directory: string, servers: readonly string[]): AgentConfiguration {
+  return {
+    directory,
+    extraArguments: [],
+    environment: {},
+    servers: Object.fromEntries(servers.map((server) => [server, 'on'])),
+  };
+}
+
+/** Throws `name-taken`. */
+export function refuseTaken({ agents }: Pick<FleetState, 'agents'>, name: string): void {
+  if (!Object.hasOwn(agents, name)) return;
+  throw new BowlineError('name-taken', `An agent named ${name} exists already. Choose another name, or remove it.`);
+}
 
 /** The configuration with a change that was checked. Rejects with `bad-request` or `directory-missing`. */
 export async function configurationAfter(

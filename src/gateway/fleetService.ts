@@ -38,7 +38,6 @@ const urgencies: Readonly<Record<FleetEventKind, Urgency>> = {
   'hands changed': 'lazy',
   noticed: 'durable',
   'agent created': 'durable',
-  'adoption acted': 'durable',
   'adoption ended': 'durable',
   'agent configured': 'durable',
   'agent removed': 'durable',

@@ -19,6 +19,7 @@ import { isInstalled, removeUnusedVersions } from '../node/programVersions.ts';
 import { ensureStateDirectories, type StatePaths, statePaths } from '../node/statePaths.ts';
 import { type Endpoint, endpointProtocol } from '../protocol/endpointFile.ts';
 import { AdminApi } from './adminApi.ts';
+import { Adoptions } from './adoptions.ts';
 import { followAgents } from './agentFiles.ts';
 import { Commands } from './commands.ts';
 import { ContextStore } from './contexts.ts';
@@ -134,10 +135,17 @@ async function main(): Promise<void> {
   );
   const finder = new ConversationFinder({ fleet, clock, environment: process.env });
   const restarts = new Restarts({ fleet, clock, looks: new ScreenLooks({ fleet, clock }), files: launchFiles, finder });
+  const serverNames = servers.map(({ name }) => name);
+  const adoptions = store.add(
+    new Adoptions({
+      ...{ fleet, clock, log, servers: serverNames },
+      ...{ environment: process.env, fleetSocket: paths.fleetSocket },
+    }),
+  );
   const commands = new Commands({
-    ...{ fleet, clock, servers: servers.map(({ name }) => name), newId: randomUUID },
+    ...{ fleet, clock, servers: serverNames, newId: randomUUID },
     prompts: new PromptCommands({ fleet, clock, keys, prompts }),
-    ...{ restarts, finder },
+    ...{ restarts, finder, adoptions },
   });
   const ownHands = store.add(new OwnHands({ fleet, tasks, create: handsOf(fleet, paths, log), clock, log }));
   const windows = store.add(new Windows({ fleet, tasks, commands, ownHands, clock, log, version }));
@@ -152,7 +160,7 @@ async function main(): Promise<void> {
     handOver.accept(message);
   });
   const admin = new AdminApi({
-    ...{ fleet, commands, restarts, events, clock, log, token, environment: process.env },
+    ...{ fleet, commands, restarts, adoptions, events, clock, log, token, environment: process.env },
     handOver: async (wanted) => {
       await fleet.flush(); // what cannot be written would be lost with this process
       await handOver.request(wanted);
@@ -196,6 +204,7 @@ async function main(): Promise<void> {
   await sign.begin();
   // Nothing is started before the hooks of what is started would find this gateway.
   fleet.start();
+  adoptions.begin();
   store.add(after(removeUnusedAfterMs, () => void removeUnused(paths, version, log)));
   log.info('the gateway listens', { port, version, epoch: epoch.id, lastExit: process.env['BOWLINE_LAST_EXIT'] });
 }

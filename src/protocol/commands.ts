@@ -18,6 +18,18 @@ export const commandSchema = z.discriminatedUnion('kind', [
     permissionMode: optional(z.string().check(z.maxLength(100))),
   }),
   /**
+   * Ends the process (SIGTERM) of a claude that Bowline did not start, and goes on with its conversation as a new agent;
+   * answered when it was asked to end. Process and conversation are those that a person confirmed, from `GET /foreign`.
+   * Errors: name-invalid, name-taken, launch-refused (nothing was ended; the sentence tells why).
+   */
+  z.object({
+    kind: z.literal('adopt'),
+    name: z.string().check(z.maxLength(1_000)),
+    pid: z.int().check(z.positive()),
+    startTime: z.string().check(z.maxLength(200)),
+    sessionId: z.string().check(z.maxLength(200)),
+  }),
+  /**
    * Starts an agent that does not run; resumes its conversation where it has one, also one that the record lost. Errors:
    * already-running, conversation-ambiguous (a person chooses: `resume other`), transcripts-unreadable.
    */

@@ -183,7 +183,6 @@ export const fleetEventSchema = z.discriminatedUnion('kind', [
     launch: optional(launchSchema),
     adopts: optional(adoptedConversationSchema),
   }),
-  z.object({ at, kind: z.literal('adoption acted'), name, pid: z.int() }),
   z.object({ at, asker, kind: z.literal('adoption ended'), name, detail: textSchema }),
   z.object({ at, asker, kind: z.literal('agent configured'), name, configuration: configurationSchema }),
   z.object({ at, asker, kind: z.literal('agent removed'), name }),

@@ -342,12 +342,11 @@ export const saveRestartSchema = z.object({
 
 const adoptionSchema = z.object({
   pid: z.int().check(z.positive()),
-  processStart: z.string(),
+  startTime: z.string(),
   by: z.string(),
-  signalledAt: optional(timeSchema),
 });
 
-export const adoptedConversationSchema = z.extend(z.pick(adoptionSchema, { pid: true, processStart: true }), {
+export const adoptedConversationSchema = z.extend(z.pick(adoptionSchema, { pid: true, startTime: true }), {
   sessionId: z.string(),
   transcriptPath: z.string(),
 });

@@ -6,6 +6,7 @@ import { DisposableStore } from '../../src/base/lifecycle.ts';
 import type { Log } from '../../src/base/log.ts';
 import { emptyFleet, type FleetState } from '../../src/core/fleet/state.ts';
 import { AdminApi } from '../../src/gateway/adminApi.ts';
+import { Adoptions } from '../../src/gateway/adoptions.ts';
 import { Commands } from '../../src/gateway/commands.ts';
 import { ConversationFinder } from '../../src/gateway/conversationFinder.ts';
 import { EventStreams } from '../../src/gateway/eventStreams.ts';
@@ -102,10 +103,13 @@ export class GatewayParts {
     let ids = 0;
     const finder = new ConversationFinder({ fleet, clock, environment: {} });
     const restarts = new Restarts({ fleet, clock, looks: new ScreenLooks({ fleet, clock }), files, finder });
+    const environment = { HOME: join(paths.directory, 'home') };
+    const { fleetSocket } = paths;
+    const adoptions = store.add(new Adoptions({ fleet, clock, log, environment, fleetSocket, servers: [] }));
     const commands = new Commands({
       ...{ fleet, clock, servers: ['bowline-self'], newId: () => `id${++ids}` },
       prompts: new PromptCommands({ fleet, clock, keys, prompts }),
-      ...{ restarts, finder },
+      ...{ restarts, finder, adoptions },
     });
     const limits = {
       ...(options.pingEveryMs !== undefined && { pingEveryMs: options.pingEveryMs }),
@@ -120,11 +124,12 @@ export class GatewayParts {
       fleet,
       commands,
       restarts,
+      adoptions,
       events,
       handOver: () => Promise.resolve(),
       clock,
       log,
-      environment: { HOME: join(paths.directory, 'home') },
+      environment,
       token: parts.token,
     });
     const hooks = new HookIntake({ fleet, keys, log });

@@ -7,8 +7,8 @@ import type { FleetState } from './state.ts';
 
 /** A claude that runs on this machine, as its live-session file and the system tell of it. */
 export interface SeenClaude extends SessionClaim {
-  /** Whether the process is the one that the file was written for; `unproven`: its start cannot be compared. */
-  readonly identity: 'proven' | 'unproven';
+  /** See `ProcessIdentity`; absent: it cannot be proven that the process is the one that the file was written for. */
+  readonly startTime?: string;
   /** What it was started in; absent: it cannot be read. */
   readonly surroundings?: Surroundings;
   /** The agent whose process it is, or below whose process it was started; absent: none. */
@@ -58,15 +58,15 @@ function isOwn({ agents }: FleetState, { within, surroundings }: SeenClaude): bo
   return launchId !== undefined && Object.values(agents).some((agent) => liveLaunchIds(agent).includes(launchId));
 }
 
-function strangeness({ pid, kind, sessionId, identity, surroundings, directory }: SeenClaude): string | undefined {
+function strangeness({ pid, kind, sessionId, startTime, surroundings, directory }: SeenClaude): string | undefined {
   if (kind !== 'interactive') {
     return `It is no interactive session (${kind ?? 'it does not tell what it is'}). Let it end by itself.`;
   }
   if (!isSessionId(sessionId) || directory === undefined) {
     return 'It does not tell its conversation in a known form. Update Claude Code, or create an agent with New Agent.';
   }
-  if (identity === 'unproven' || surroundings === undefined) {
-    const what = identity === 'unproven' ? `that process ${pid} is still this claude` : 'whose it is';
+  if (startTime === undefined || surroundings === undefined) {
+    const what = startTime === undefined ? `that process ${pid} is still this claude` : 'whose it is';
     return `It cannot be proven ${what}. End it in its terminal and go on by hand: ${resumeByHand(directory, sessionId)}`;
   }
   return undefined;

@@ -15,7 +15,7 @@ export interface Agent {
   readonly session?: SessionRecord;
   /** Former conversations, newest last, bounded. */
   readonly lineage: readonly SessionRecord[];
-  /** The process that has its conversation still, and is to end for its first launch; absent: none. */
+  /** The process that has its conversation, and was asked to end for its first launch; absent: none. */
   readonly adoption?: Adoption;
   /** Ids of the hook reports that were folded in, newest last, bounded; absent: none yet. */
   readonly hookReports?: readonly string[];
@@ -41,12 +41,10 @@ export interface Agent {
 /** A claude that Bowline did not start, and whose conversation the agent is to go on with. */
 export interface Adoption {
   readonly pid: number;
-  /** See `SessionClaim`: with the pid it names one process. */
-  readonly processStart: string;
+  /** With the pid it names one process, see `ProcessIdentity`. */
+  readonly startTime: string;
   /** The window or script that asked. */
   readonly by: string;
-  /** When it was asked to end (SIGTERM, once); absent: not yet. */
-  readonly signalledAt?: number;
 }
 
 /** What a hook told before it was known whether that belongs to the agent's conversation. */

@@ -100,8 +100,6 @@ function deedOf(
   switch (event.kind) {
     case 'agent created':
       return { what: 'created', detail: adoptedFrom(event.adopts), by: event.asker ?? 'gateway' };
-    case 'adoption acted':
-      return { what: 'adoption: process asked to end', detail: `process ${event.pid}`, by: 'gateway' };
     case 'adoption ended':
       return { what: 'adoption ended', detail: event.detail, by: event.asker ?? 'gateway' };
     case 'agent configured':
@@ -219,7 +217,7 @@ function deedOf(
 }
 
 function adoptedFrom(adopts: AdoptedConversation | undefined): string | undefined {
-  return adopts && `adopts conversation ${adopts.sessionId} of process ${adopts.pid}`;
+  return adopts && `takes over conversation ${adopts.sessionId}; its process ${adopts.pid} is asked to end`;
 }
 
 /** Rules by the cause of a launch that nobody asked for at that moment. */

@@ -26,11 +26,9 @@ type FleetFact =
       readonly configuration: AgentConfiguration;
       /** Requested in the same fact, so that nothing can come between; absent: it is only there. */
       readonly launch?: Launch;
-      /** The conversation that it takes over from a process which Bowline did not start; absent: none. */
+      /** Its conversation is taken over from a process which Bowline did not start, and is about to end; absent: none. */
       readonly adopts?: AdoptedConversation;
     })
-  /** The process is about to be asked to end; that is done once the fleet knows. */
-  | { readonly kind: 'adoption acted'; readonly name: string; readonly pid: number }
   /** The agent is not started by itself any more; its conversation stays on record. */
   | (Asked & { readonly kind: 'adoption ended'; readonly name: string; readonly detail: string })
   | (Asked & { readonly kind: 'agent configured'; readonly name: string; readonly configuration: AgentConfiguration })
@@ -264,7 +262,7 @@ interface Endpoint {
   readonly launchId: string;
 }
 
-export interface AdoptedConversation extends Pick<Adoption, 'pid' | 'processStart'> {
+export interface AdoptedConversation extends Pick<Adoption, 'pid' | 'startTime'> {
   readonly sessionId: string;
   readonly transcriptPath: string;
 }

@@ -3,7 +3,7 @@ import { alarmsOf } from './alarms.ts';
 import { audited } from './audit.ts';
 import { withoutFuture } from './clockSetBack.ts';
 import type { FleetEvent } from './events.ts';
-import { adopted, reduceAdoption } from './reduceAdoption.ts';
+import { adopted, adoptionEnded } from './reduceAdoption.ts';
 import { reduceAlarms } from './reduceAlarms.ts';
 import { reduceBinding } from './reduceBinding.ts';
 import { configured, underSettings } from './reduceConfiguration.ts';
@@ -61,9 +61,8 @@ function fold(state: FleetState, event: FleetEvent): FleetState {
       return restoreEnded(state, event);
     case 'agent created':
       return createAgent(state, event);
-    case 'adoption acted':
     case 'adoption ended':
-      return updateAgent(state, event.name, (agent) => reduceAdoption(agent, event));
+      return updateAgent(state, event.name, (agent) => adoptionEnded(agent, event));
     case 'agent configured':
       return updateAgent(state, event.name, (agent) => ({
         agent: configured(agent, event.configuration, state.settings, event.at),

@@ -5,7 +5,7 @@ import { BowlineError } from '../../base/errors.ts';
 import { readSessionClaim, type SessionClaim } from '../../core/claude/liveSession.ts';
 import { type Agent, currentLaunch } from '../../core/fleet/agent.ts';
 import type { PaneInfo } from '../../core/tmux/formats.ts';
-import { isWithin, processIdentity } from '../processIdentity.ts';
+import { isWithin, type ProcessIdentity, processIdentity } from '../processIdentity.ts';
 import { liveSessionDirectory } from './liveSessions.ts';
 
 /** In milliseconds. */
@@ -78,11 +78,19 @@ async function claimants(directory: string): Promise<readonly number[]> {
 }
 
 /** The same pid may be of another process by now; where the start cannot be compared it is not. */
-async function isOfLivingProcess({ pid, processStart }: SessionClaim): Promise<boolean> {
+async function isOfLivingProcess(claim: SessionClaim): Promise<boolean> {
+  return (await livingProcess(claim)) !== 'gone';
+}
+
+/** The process that made a claim; `unproven`: one of that pid lives, and its start cannot be compared. */
+export async function livingProcess({
+  pid,
+  processStart,
+}: SessionClaim): Promise<ProcessIdentity | 'unproven' | 'gone'> {
   const identity = await processIdentity(pid);
-  if (identity === undefined) return false;
-  const isComparable = processStart !== undefined && identity.startTime.startsWith('proc:');
-  return !isComparable || identity.startTime.endsWith(`:${processStart}`);
+  if (identity === undefined) return 'gone';
+  if (processStart === undefined || !identity.startTime.startsWith('proc:')) return 'unproven';
+  return identity.startTime.endsWith(`:${processStart}`) ? identity : 'gone';
 }
 
 async function readClaim(directory: string, pid: number): Promise<SessionClaim | undefined> {

@@ -149,6 +149,7 @@ function commandsOf(fleet: MemoryFleet, newId = (): string => 'unique'): Command
     prompts: promptsOf(fleet),
     finder: finderOf(fleet),
     restarts: restartsOf(fleet),
+    adoptions: { adopt: () => Promise.reject(new Error('nothing is adopted here')) },
   });
 }
 

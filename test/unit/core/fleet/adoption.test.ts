@@ -17,7 +17,7 @@ const fleetSocket = '/state/bowline/fleet.sock';
 const byHand: SeenClaude = {
   ...{ pid: 70, sessionId: id(7), processStart: '4711', directory: '/work/site', version: '2.1.332' },
   ...{ kind: 'interactive', status: 'idle', startedAt: 1 },
-  identity: 'proven',
+  startTime: 'proc:boot:4711',
   surroundings: { tmuxSocket: '/tmp/tmux-1000/default' },
   transcript: { path: `/c/${id(7)}.jsonl`, saysSomething: 'yes', firstPrompt: 'hello' },
 };
@@ -25,7 +25,7 @@ const byHand: SeenClaude = {
 /** Without some of the fields. */
 function lacking(...fields: readonly (keyof SeenClaude)[]): SeenClaude {
   const rest = Object.entries(byHand).filter(([field]) => !fields.some((one) => one === field));
-  return { pid: byHand.pid, sessionId: byHand.sessionId, identity: 'proven', ...Object.fromEntries(rest) };
+  return { pid: byHand.pid, sessionId: byHand.sessionId, ...Object.fromEntries(rest) };
 }
 
 function verdict(process: Partial<SeenClaude>, story = new FleetStory(), others: readonly SeenClaude[] = []): string {
@@ -72,7 +72,7 @@ describe('whether a foreign claude can be adopted', () => {
         'It does not tell its conversation in a known form. Update Claude Code, or create an agent with New Agent.',
       ],
       [
-        verdict({ identity: 'unproven' }),
+        inWords(lacking('startTime')),
         `It cannot be proven that process 70 is still this claude. End it in its terminal and go on by hand: cd /work/site && claude --resume ${id(7)}`,
       ],
       [
@@ -157,7 +157,7 @@ describe('whether a foreign claude can be adopted', () => {
 });
 
 describe('an adoption in the record', () => {
-  const adopts = { pid: 70, processStart: '4711', sessionId: id(7), transcriptPath: '/c/7.jsonl' };
+  const adopts = { pid: 70, startTime: 'proc:boot:4711', sessionId: id(7), transcriptPath: '/c/7.jsonl' };
   const created = (): FleetStory => {
     const configuration = { directory: '/work/ada', extraArguments: [], environment: {}, servers: {} };
     return new FleetStory().tell({ kind: 'agent created', asker: 'w', name: 'ada', configuration, adopts });
@@ -166,46 +166,41 @@ describe('an adoption in the record', () => {
     fleetStateSchema.parse(JSON.parse(JSON.stringify(story.state)));
     const { adoption, session, life } = story.agent();
     const { detail } = lifeOf(story.agent(), [], undefined);
-    return [adoption?.signalledAt !== undefined, adoption?.pid, session?.id, session?.prompted, life.kind, detail];
+    return [adoption, session?.id, session?.prompted, life.kind, detail];
   };
 
   it('has the conversation from the first fact on, and ends with the request of the first launch', () => {
     const story = created();
     const first = seen(story);
-    story.tell({ kind: 'adoption acted', name: 'ada', pid: 71 });
-    const other = seen(story);
-    story.tell({ kind: 'adoption acted', name: 'ada', pid: 70 });
-    const acted = seen(story);
     story.request('ada', { mode: 'resume', expectedSessionId: id(7) });
-    const waits = 'waits for the end of process 70, to go on with its conversation';
+    const adoption = { pid: 70, startTime: 'proc:boot:4711', by: 'w' };
     deepStrictEqual(
-      [first, other, acted, seen(story)],
+      [first, seen(story)],
       [
-        [false, 70, id(7), true, 'stopped', waits],
-        [false, 70, id(7), true, 'stopped', waits],
-        [true, 70, id(7), true, 'stopped', waits],
-        [false, undefined, id(7), true, 'launching', 'resuming its conversation'],
+        [adoption, id(7), true, 'stopped', 'waits for the end of process 70, to go on with its conversation'],
+        [undefined, id(7), true, 'launching', 'resuming its conversation'],
       ],
     );
   });
 
   it('is over when it ended otherwise: the agent stays with its conversation, and the audit tells each step', () => {
-    const story = created().tell({ kind: 'adoption acted', name: 'ada', pid: 70 });
-    story.tell({ kind: 'adoption ended', asker: 'w', name: 'ada', detail: 'it was called off' });
-    story.tell({ kind: 'adoption acted', name: 'ada', pid: 70 });
+    const story = created().tell({ kind: 'adoption ended', asker: 'w', name: 'ada', detail: 'it was called off' });
+    const once = story.state;
+    story.tell({ kind: 'adoption ended', name: 'ada', detail: 'again' });
     deepStrictEqual(
       [
         seen(story),
+        story.state === once,
         story.state.audit.map((record) => [
           'what' in record ? record.what : record.action,
           'detail' in record && record.detail,
         ]),
       ],
       [
-        [false, undefined, id(7), true, 'stopped', 'it was called off'],
+        [undefined, id(7), true, 'stopped', 'it was called off'],
+        true,
         [
-          ['life', `adopts conversation ${id(7)} of process 70`],
-          ['adoption: process asked to end', 'process 70'],
+          ['life', `takes over conversation ${id(7)}; its process 70 is asked to end`],
           ['adoption ended', 'it was called off'],
         ],
       ],

@@ -77,7 +77,6 @@ function facts(launchId: string): { readonly [Kind in FleetEventKind]: Fact<Kind
     'hands changed': { kind: 'hands changed', holder: 'window' },
     noticed: { kind: 'noticed', notice: { at: 1, code: 'x', sentence: 'x', severity: 'info' } },
     'agent created': { kind: 'agent created', name: 'ada', configuration },
-    'adoption acted': { kind: 'adoption acted', name: 'ada', pid: 7 },
     'adoption ended': { kind: 'adoption ended', name: 'ada', detail: 'no' },
     'agent configured': { kind: 'agent configured', name: 'ada', configuration },
     'agent removed': { kind: 'agent removed', name: 'ada' },
