@@ -136,10 +136,7 @@ export class FaultFleet {
     try {
       await waitFor(description, probe, patience);
     } catch (error) {
-      const rows = Object.keys(this.rig.state.agents).map((name) => this.rig.row(name));
-      const shown = rows.map(({ name, life, worst, activity, detail }) =>
-        [name, life, worst, activity, detail].join(' '),
-      );
+      const shown = Object.keys(this.rig.state.agents).map((name) => `${name} ${this.shown(name)}`);
       throw new Error(`timed out waiting for ${description}; ${shown.join('; ')}`, { cause: error });
     }
   }
@@ -222,15 +219,14 @@ export class FaultFleet {
     for (const name of running) {
       const agent = agents[name];
       if (agent === undefined || !this.isReady(name)) {
-        faults.push(
-          `${name} is not ready: ${agent === undefined ? 'missing' : JSON.stringify(this.rig.row(name).detail)}`,
-        );
+        faults.push(`${name} is not ready: ${agent === undefined ? 'missing' : this.shown(name)}`);
         continue;
       }
       const own = living.filter((note) => note.agent === name);
       const launch = currentLaunch(agent)?.id;
       const shown = own.map((note) => note.launch).join(', ');
       if (shown !== launch) faults.push(`${name} runs as ${shown || 'nothing'} instead of ${String(launch)}`);
+      if (!own.every(({ pid }) => isInTmux(pid))) faults.push(`${name} does not run in tmux`);
       const conversations = await Promise.all(own.map(({ pid }) => this.conversationOf(pid)));
       if (conversations.join() !== agent.session?.id) {
         faults.push(`${name} is in ${conversations.join()} instead of ${String(agent.session?.id)}`);
@@ -243,6 +239,11 @@ export class FaultFleet {
 
   async dispose(): Promise<void> {
     await this.rig.dispose();
+  }
+
+  private shown(name: string): string {
+    const { life, worst, activity, detail } = this.rig.row(name);
+    return [life, worst, activity, detail].join(' ').trim();
   }
 
   /** No launch is started twice, and none that the fleet does not know. */
@@ -310,6 +311,17 @@ async function script(file: string, text: string): Promise<string> {
 function runsAs({ pid, launch }: Note): boolean {
   try {
     return isLiving(pid) && readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`BOWLINE_LAUNCH=${launch}\0`);
+  } catch {
+    return false; // ended meanwhile
+  }
+}
+
+/** What loses its tmux server may take a while to end. */
+function isInTmux(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const parent = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1] ?? '';
+    return readFileSync(`/proc/${parent}/comm`, 'utf8').startsWith('tmux');
   } catch {
     return false; // ended meanwhile
   }

@@ -1,3 +1,4 @@
+import { BowlineError, messageOf } from '../../src/base/errors.ts';
 import { waitFor } from '../harness/waitFor.ts';
 import type { FaultFleet, Victim } from './faultFleet.ts';
 import { conversationFaults, fallen, type Operation, type Run } from './operations.ts';
@@ -30,8 +31,7 @@ export async function findPoints(fleet: FaultFleet, operation: Operation, times 
     const run = await operation.prepare(fleet);
     await fleet.takeSteps();
     await fleet.order({ kind: 'note' });
-    await attempt(fleet, run, undefined);
-    const faults = await faultsOf(fleet, run, undefined, 1);
+    const faults = await new Person(fleet, run).finish();
     if (faults.length > 0) throw new Error(`${operation.name} without a fault: ${faults.join('; ')}`);
     await fleet.order(undefined);
     rounds.push(numbered(await fleet.takeSteps()));
@@ -62,7 +62,7 @@ function pointsOf(operation: Operation, step: string): readonly Point[] {
   return victims.map((victim) => ({ ...common, role, victim }));
 }
 
-/** How long the last steps of an operation may take once it shows as done. */
+/** How long the last steps of an operation may take once it shows as done: the fleet shows an end before it is on disk. */
 const lastStepsMs = 1_000;
 
 /** Does the operation, kills at the point, and resolves with what is wrong when everything has settled. */
@@ -72,49 +72,104 @@ export async function runPoint(fleet: FaultFleet, point: Point): Promise<Outcome
   const pid = await fleet.victimPid(victim);
   await fleet.order({ kind: 'kill', role, label, nth, ...(pid !== undefined && { victim: pid }) });
   try {
-    const asked = await attempt(fleet, run, victim);
-    // The fleet shows an end before it is on disk and answered for.
+    const person = new Person(fleet, run, victim);
+    const faults = await person.finish();
     const isMet = await waitFor('the kill', () => fleet.isMet, { timeoutMs: lastStepsMs }).catch(() => false);
-    if (!isMet) return { kind: 'not met' };
-    await settled(fleet, run, victim);
-    const faults = await faultsOf(fleet, run, victim, asked);
+    if (!isMet) return faults.length === 0 ? { kind: 'not met' } : { kind: 'met', faults: ['not killed', ...faults] };
+    const after = await person.judge();
     await fleet.makeUp(victim);
-    return { kind: 'met', faults };
+    return { kind: 'met', faults: after };
   } finally {
     await fleet.order(undefined);
   }
 }
 
-/**
- * What a person does: asks, and asks again where there was no answer and nothing came of it. Resolves, when it is done, with
- * how often it was asked for.
- */
-async function attempt(fleet: FaultFleet, run: Run, victim: Victim | undefined): Promise<number> {
-  let asked = 0;
-  fleet.begin();
-  const ask = async (): Promise<boolean> => {
-    asked += 1;
+/** What a person does for an operation, and sees of it. */
+class Person {
+  private readonly formerEpoch: string | undefined;
+  private asked = 0;
+  private refusal = '';
+
+  constructor(
+    private readonly fleet: FaultFleet,
+    private readonly run: Run,
+    private readonly victim?: Victim,
+  ) {
+    this.formerEpoch = fleet.rig.state.epoch?.id;
+  }
+
+  /** Asks, asks again where there was no answer and nothing came of it, and resolves as {@link judge} does. */
+  async finish(): Promise<readonly string[]> {
+    this.fleet.begin();
+    while (!(await this.ask())) if (this.asked > 4) throw new Error(`it was asked for in vain: ${this.refusal}`);
+    return this.judge();
+  }
+
+  /** Looks, and brings back what fell, until all is done and nothing is wrong; what stays wrong is a fault. */
+  async judge(): Promise<readonly string[]> {
+    let faults: readonly string[] = [];
+    const look = async (): Promise<boolean> => {
+      await this.makeUp();
+      faults = await this.faults();
+      return faults.length === 0;
+    };
+    await waitFor('a fleet without a fault', look, { timeoutMs: 40_000, everyMs: 50 }).catch((error: unknown) => {
+      faults = [
+        ...(faults.length === 0 ? [String(error)] : faults),
+        ...(this.refusal === '' ? [] : [`(last refusal: ${this.refusal})`]),
+      ];
+    });
+    return faults;
+  }
+
+  private async ask(): Promise<boolean> {
+    const { fleet, run } = this;
+    this.asked += 1;
     try {
       await run.act();
       return true;
-    } catch {
-      await fleet.until('the gateway', () => fleet.rig.isConnected && (run.isTaken() || !isUnderWay(fleet)));
+    } catch (error) {
+      this.refusal = messageOf(error);
+      await fleet.until('the gateway', () => {
+        return this.isConnectedAnew() && (run.isTaken() || !isUnderWay(fleet));
+      });
       return run.isTaken();
     }
-  };
-  while (!(await ask())) if (asked > 4) throw new Error('it was asked for five times in vain');
-  await settled(fleet, run, victim);
-  return asked;
-}
+  }
 
-/** Waits for the end of the operation; a person opens a window again, and brings back what ended with tmux. */
-async function settled(fleet: FaultFleet, run: Run, victim: Victim | undefined): Promise<void> {
-  await fleet.until('its end', async () => {
-    if (victim === 'window' && fleet.isMet) await fleet.keepWindows();
-    if (victim === 'tmux' && fleet.isMet)
-      for (const name of fallen(fleet, run)) await fleet.request({ kind: 'start', name }).catch(() => undefined);
-    return fleet.rig.isConnected && run.isDone(victim) && run.expected.running.every((name) => fleet.isReady(name));
-  });
+  /** A window is opened again, and what ended with tmux is brought back; a choice that was lost with it is made again. */
+  private async makeUp(): Promise<void> {
+    const { fleet, run, victim } = this;
+    if (!fleet.isMet) return;
+    if (victim === 'window') await fleet.keepWindows();
+    if (victim !== 'tmux') return;
+    for (const name of fallen(fleet, run)) {
+      try {
+        await fleet.request({ kind: 'start', name });
+      } catch (error) {
+        this.refusal = messageOf(error);
+        if (error instanceof BowlineError && error.code === 'conversation-poisoned') await this.ask();
+      }
+    }
+  }
+
+  private async faults(): Promise<readonly string[]> {
+    const { fleet, run, victim, asked } = this;
+    if (!this.isConnectedAnew()) return ['the gateway is away'];
+    return [
+      ...(run.isDone(victim) ? [] : ['it is not done']),
+      ...(await fleet.faults(run.expected, victim)),
+      ...conversationFaults(fleet, run),
+      ...(await run.faults(victim, asked)),
+    ];
+  }
+
+  /** For a while after a kill the former gateway's last word is shown, of which not all may be on disk. */
+  private isConnectedAnew(): boolean {
+    const { fleet, victim, formerEpoch } = this;
+    if (!fleet.rig.isConnected) return false;
+    return victim !== 'gateway' || !fleet.isMet || fleet.rig.state.epoch?.id !== formerEpoch;
+  }
 }
 
 /** Whether something of before is not at its end yet: a person would not ask again now. */
@@ -122,26 +177,4 @@ function isUnderWay(fleet: FaultFleet): boolean {
   return Object.values(fleet.rig.state.agents).some(
     ({ life }) => life.kind === 'stopping' || life.kind === 'launching',
   );
-}
-
-/** Looks until nothing is wrong; what stays wrong is a fault. */
-async function faultsOf(
-  fleet: FaultFleet,
-  run: Run,
-  victim: Victim | undefined,
-  asked: number,
-): Promise<readonly string[]> {
-  let faults: readonly string[] = [];
-  const look = async (): Promise<boolean> => {
-    faults = [
-      ...(await fleet.faults(run.expected, victim)),
-      ...conversationFaults(fleet, run),
-      ...(await run.faults(victim, asked)),
-    ];
-    return faults.length === 0;
-  };
-  await waitFor('a fleet without a fault', look, { timeoutMs: 15_000, everyMs: 50 }).catch((error: unknown) => {
-    if (faults.length === 0) faults = [String(error)];
-  });
-  return faults;
 }

@@ -1,5 +1,5 @@
-// `npm run faults [-- WORDS]`: kills the gateway, the window with the hands and the tmux server at every step of every
-// operation (or at the points whose name holds the words), and tells for each whether all came back. Agents are stand-ins.
+// `npm run faults [-- WORDS...]`: kills the gateway, the window with the hands and the tmux server at every step of every
+// operation (or at the points whose names hold one of the words), and tells for each whether all came back. Agents are stand-ins.
 import { type FaultFleet as Fleet, bundleFaultPrograms, FaultFleet, type FaultPrograms } from './faultFleet.ts';
 import { findPoints, nameOfPoint, type Point, runPoint } from './faultRun.ts';
 import { type Operation, operationGroups } from './operations.ts';
@@ -17,14 +17,14 @@ interface Tally {
 
 interface Session {
   readonly programs: FaultPrograms;
-  readonly words: string;
+  readonly words: readonly string[];
   readonly tally: Tally;
 }
 
 async function main(): Promise<void> {
-  const words = process.argv.slice(2).join(' ');
+  const words = process.argv.length > 2 ? process.argv.slice(2) : [''];
   const groups = operationGroups.map((group) => {
-    return group.filter(({ name }) => `${name}: `.includes(words) || words.startsWith(`${name}: `));
+    return group.filter(({ name }) => words.some((one) => `${name}: `.includes(one) || one.startsWith(`${name}: `)));
   });
   const queue = groups.filter((group) => group.length > 0);
   const started = performance.now();
@@ -57,7 +57,8 @@ async function runGroup({ programs, words, tally }: Session, group: readonly Ope
   try {
     const lists: Point[][] = [];
     for (const operation of group) {
-      lists.push((await findPoints(fleet, operation)).filter((point) => nameOfPoint(point).includes(words)));
+      const isAsked = (point: Point): boolean => words.some((one) => nameOfPoint(point).includes(one));
+      lists.push((await findPoints(fleet, operation)).filter(isAsked));
     }
     for (let isLeft = true; isLeft;) {
       isLeft = false;
