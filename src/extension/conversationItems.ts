@@ -34,6 +34,7 @@ const causes: Readonly<Partial<Record<string, string>>> = {
   fork: 'forked',
   rotated: 'forked or changed in its terminal',
   found: 'found among the transcripts',
+  adopted: 'of a process that was adopted',
 };
 
 function relationText({ relation, cause }: ConversationRow): readonly string[] {

@@ -1,6 +1,7 @@
 /** Every command of the extension. The manifest lists the same ones (a test compares them). */
 export const commandIds = [
   'bowline.newAgent',
+  'bowline.adoptSession',
   'bowline.attach',
   'bowline.sendPrompt',
   'bowline.sendPromptDocument',

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { DisposableObject } from '../../base/lifecycle.ts';
+import { adoptSession } from './adopt.ts';
 import { attach } from './attach.ts';
 import { showAudit } from './audit.ts';
 import { reconnectMcp, verifyBinding } from './binding.ts';
@@ -23,6 +24,7 @@ import { showLog } from './showLog.ts';
 
 const handlers: Readonly<Record<CommandId, CommandHandler>> = {
   'bowline.newAgent': newAgent,
+  'bowline.adoptSession': adoptSession,
   'bowline.attach': attach,
   'bowline.sendPrompt': sendPrompt,
   'bowline.sendPromptDocument': sendPromptDocument,

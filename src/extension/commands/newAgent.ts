@@ -28,20 +28,28 @@ export async function newAgent(context: CommandContext, argument: unknown): Prom
 }
 
 async function ask(context: CommandContext): Promise<{ name: string; directory: string } | undefined> {
-  const name = await vscode.window.showInputBox({
-    title: 'New Agent (1/2)',
+  const name = await askName(context, { title: 'New Agent (1/2)' });
+  if (name === undefined) return undefined;
+  const directory = await askDirectory();
+  return directory === undefined ? undefined : { name, directory };
+}
+
+/** Has a person give the name of a new agent; `value`: a proposal. */
+export async function askName(
+  { presenter }: CommandContext,
+  question: { readonly title: string; readonly value?: string },
+): Promise<string | undefined> {
+  return vscode.window.showInputBox({
+    ...question,
     prompt: 'Name of the agent',
     placeHolder: 'ada',
     ignoreFocusOut: true,
     validateInput: (text) => {
       const reading = readAgentName(text);
       if (!reading.ok) return reading.sentence;
-      return context.presenter.state.agents[text] === undefined ? undefined : `There is an agent "${text}" already.`;
+      return presenter.state.agents[text] === undefined ? undefined : `There is an agent "${text}" already.`;
     },
   });
-  if (name === undefined) return undefined;
-  const directory = await askDirectory();
-  return directory === undefined ? undefined : { name, directory };
 }
 
 /** Offers to create a directory that was typed and is not there. */

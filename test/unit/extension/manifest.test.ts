@@ -11,7 +11,9 @@ const manifestSchema = z.object({
   icon: z.string(),
   engines: z.object({ vscode: z.string() }),
   contributes: z.object({
-    commands: z.array(z.object({ command: z.string(), category: z.string(), title: z.string() })),
+    commands: z.array(
+      z.object({ command: z.string(), category: z.string(), title: z.string(), enablement: z.optional(z.string()) }),
+    ),
     menus: z.record(z.string(), menuSchema),
     views: z.record(z.string(), z.array(z.object({ id: z.string(), name: z.string() }))),
     viewsWelcome: z.array(z.object({ view: z.string(), contents: z.string() })),
@@ -48,6 +50,19 @@ describe('the manifest', () => {
     const inMenus = Object.values(contributes.menus).flatMap((items) => items.map(({ command }) => command));
     const unknownViews = contributes.viewsWelcome.filter(({ view }) => !views.some(({ id }) => id === view));
     deepStrictEqual([[...linked, ...inMenus].filter((command) => !known.has(command)), unknownViews], [[], []]);
+  });
+
+  it('enables what needs something only where that is', () => {
+    deepStrictEqual(
+      contributes.commands.flatMap(({ command, enablement }) =>
+        enablement === undefined ? [] : [[command, enablement]],
+      ),
+      [
+        ['bowline.adoptSession', 'isWorkspaceTrusted'],
+        ['bowline.healNow', 'bowline.lostTools'],
+        ['bowline.healAll', 'bowline.lostTools'],
+      ],
+    );
   });
 
   it('lets no workspace choose programs, variables or healing', () => {
