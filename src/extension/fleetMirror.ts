@@ -1,8 +1,8 @@
-import { reduce } from '../core/fleet/reduce.ts';
+import { reduceAll } from '../core/fleet/reduce.ts';
 import { emptyFleet, type FleetState } from '../core/fleet/state.ts';
 import type { GatewayMessage } from '../protocol/stream.ts';
 
-type MirroredMessage = Extract<GatewayMessage, { kind: 'snapshot' | 'event' }>;
+type MirroredMessage = Extract<GatewayMessage, { kind: 'snapshot' | 'events' }>;
 
 /** What a message did to the mirror. `gap`: a number was missed, so the state stands still until a snapshot comes. */
 export type MirrorOutcome = 'changed' | 'ignored' | 'gap';
@@ -27,13 +27,15 @@ export class FleetMirror {
       this.current = message.state;
       return 'changed';
     }
-    if (this.sequence === undefined || message.sequence <= this.sequence) return 'ignored';
-    if (message.sequence !== this.sequence + 1) {
+    if (this.sequence === undefined) return 'ignored';
+    if (message.sequence > this.sequence + 1) {
       this.sequence = undefined;
       return 'gap';
     }
-    this.sequence = message.sequence;
-    this.current = reduce(this.current, message.event);
+    const news = message.events.slice(this.sequence + 1 - message.sequence);
+    if (news.length === 0) return 'ignored';
+    this.sequence += news.length;
+    this.current = reduceAll(news, this.current);
     return 'changed';
   }
 

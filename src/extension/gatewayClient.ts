@@ -284,7 +284,7 @@ export class GatewayClient extends DisposableObject {
         }
         break;
       case 'snapshot':
-      case 'event':
+      case 'events':
         this.mirrorMessage(message);
         break;
       case 'tasks':
@@ -296,7 +296,7 @@ export class GatewayClient extends DisposableObject {
     }
   }
 
-  private mirrorMessage(message: Extract<GatewayMessage, { kind: 'snapshot' | 'event' }>): void {
+  private mirrorMessage(message: Extract<GatewayMessage, { kind: 'snapshot' | 'events' }>): void {
     switch (this.mirror.accept(message)) {
       case 'ignored':
         return;

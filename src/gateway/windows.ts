@@ -4,6 +4,7 @@ import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import { BowlineError, messageOf } from '../base/errors.ts';
 import { DisposableObject, toDisposable } from '../base/lifecycle.ts';
 import type { Log } from '../base/log.ts';
+import type { NumberedEvent } from '../node/stateFiles.ts';
 import type { HandsFact } from '../protocol/fleetEvent.ts';
 import { type GatewayMessage, streamProtocol, type WindowMessage } from '../protocol/stream.ts';
 import type { Commands } from './commands.ts';
@@ -47,8 +48,6 @@ const largestMessage = 1024 * 1024;
 interface Member {
   readonly window: string;
   readonly socket: WebSocket;
-  /** What {@link socket} writes to. */
-  readonly connection: Duplex;
   readonly offersHands: boolean;
   /** The tasks it was told last, as text. */
   toldTasks?: string;
@@ -60,13 +59,19 @@ export class Windows extends DisposableObject {
   /** In the order of their hellos: the next one gets the hands. */
   private members: readonly Member[] = [];
   private hands: Member | undefined;
+  /** What happened in this turn of the event loop and was not told yet: the answers of many agents come at once. */
+  private untold: NumberedEvent[] = [];
+  private soon: NodeJS.Immediate | undefined;
 
   constructor(private readonly options: WindowsOptions) {
     super();
     this.server = new WebSocketServer({ noServer: true, maxPayload: largestMessage, perMessageDeflate: false });
     this._register(
-      options.fleet.onEvent(({ sequence, event }) => {
-        this.sendToAll({ kind: 'event', sequence, event });
+      options.fleet.onEvent((numbered) => {
+        this.untold.push(numbered);
+        this.soon ??= setImmediate(() => {
+          this.tellEvents();
+        });
       }),
     );
     this._register(
@@ -85,6 +90,7 @@ export class Windows extends DisposableObject {
     }
     this._register(
       toDisposable(() => {
+        this.tellEvents();
         for (const socket of this.server.clients) socket.close(closeCodes.goingAway, 'the gateway ends');
       }),
     );
@@ -93,11 +99,11 @@ export class Windows extends DisposableObject {
   /** Takes over a connection whose edges and token are checked. */
   accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     this.server.handleUpgrade(request, socket, head, (stream) => {
-      this.serve(stream, socket);
+      this.serve(stream);
     });
   }
 
-  private serve(socket: WebSocket, connection: Duplex): void {
+  private serve(socket: WebSocket): void {
     let member: Member | undefined;
     const helloLimit = setTimeout(() => {
       socket.close(closeCodes.notUnderstood, 'no hello came');
@@ -123,17 +129,14 @@ export class Windows extends DisposableObject {
         this.handle(member, reading.message);
       } else if (reading.message.kind === 'hello') {
         clearTimeout(helloLimit);
-        member = this.join({ socket, connection }, reading.message);
+        member = this.join(socket, reading.message);
       } else {
         this.refuse(socket, closeCodes.notUnderstood, `"${reading.message.kind}" came before the hello`);
       }
     });
   }
 
-  private join(
-    { socket, connection }: Pick<Member, 'socket' | 'connection'>,
-    hello: Extract<WindowMessage, { kind: 'hello' }>,
-  ): Member | undefined {
+  private join(socket: WebSocket, hello: Extract<WindowMessage, { kind: 'hello' }>): Member | undefined {
     if (hello.protocol !== streamProtocol) {
       const older = hello.protocol > streamProtocol ? 'gateway' : 'extension';
       const sentence = `The window speaks ${hello.protocol}, the gateway ${streamProtocol}: update the ${older}.`;
@@ -143,9 +146,10 @@ export class Windows extends DisposableObject {
     const member: Member = {
       window: hello.window,
       socket,
-      connection,
       offersHands: hello.hands === 'offered',
     };
+    // What is in the snapshot is not told to the newcomer again.
+    this.tellEvents();
     const former = this.members.find((other) => other.window === hello.window);
     if (former !== undefined) this.replace(former, member);
     else this.members = [...this.members, member];
@@ -249,20 +253,29 @@ export class Windows extends DisposableObject {
     this.sendText(socket, JSON.stringify({ kind: 'snapshot', sequence, state }));
   }
 
-  private sendToAll(message: { readonly kind: 'event'; readonly sequence: number; readonly event: object }): void {
+  private tellEvents(): void {
+    clearImmediate(this.soon);
+    this.soon = undefined;
+    const [first, ...rest] = this.untold;
+    if (first === undefined) return;
+    this.untold = [];
     if (this.members.length === 0) return;
-    const text = JSON.stringify(message);
-    for (const { socket, connection } of this.members) {
-      gather(connection);
-      this.sendText(socket, text);
-    }
+    const events = [first, ...rest].map(({ event }) => event);
+    const text = JSON.stringify({ kind: 'events', sequence: first.sequence, events });
+    for (const { socket } of this.members) this.write(socket, text);
   }
 
   private send(socket: WebSocket, message: GatewayMessage): void {
     this.sendText(socket, JSON.stringify(message));
   }
 
+  /** Nothing comes before what happened before it. */
   private sendText(socket: WebSocket, text: string): void {
+    this.tellEvents();
+    this.write(socket, text);
+  }
+
+  private write(socket: WebSocket, text: string): void {
     if (socket.readyState !== socket.OPEN) return;
     if (socket.bufferedAmount > (this.options.backlogAtMost ?? 8 * 1024 * 1024)) {
       this.options.log.warn('a window takes nothing any more; dropping it', { bytes: socket.bufferedAmount });
@@ -310,15 +323,6 @@ export class Windows extends DisposableObject {
       clearInterval(timer);
     };
   }
-}
-
-/** What comes in one turn of the event loop goes out in one write: many agents answer at once. */
-function gather(connection: Duplex): void {
-  if (connection.writableCorked > 0) return;
-  connection.cork();
-  setImmediate(() => {
-    connection.uncork();
-  });
 }
 
 function textOf(data: RawData): string {

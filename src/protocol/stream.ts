@@ -85,7 +85,8 @@ export type WindowMessage = z.infer<typeof windowMessageSchema>;
 export const gatewayMessageSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('welcome'), protocol: z.int(), epoch: z.string(), version: z.string() }),
   z.object({ kind: z.literal('snapshot'), sequence: z.int(), state: fleetStateSchema }),
-  z.object({ kind: z.literal('event'), sequence: z.int(), event: fleetEventSchema }),
+  /** What happened at once, in order; `sequence` is the number of the first. */
+  z.object({ kind: z.literal('events'), sequence: z.int(), events: z.array(fleetEventSchema).check(z.minLength(1)) }),
   /** The whole set of tasks that this window shall have in progress; others are to be called off. Only to the hands. */
   z.object({ kind: z.literal('tasks'), tasks: z.array(handsTaskSchema) }),
   z.object({

@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws';
-import { reduce } from '../../src/core/fleet/reduce.ts';
+import { reduceAll } from '../../src/core/fleet/reduce.ts';
 import { emptyFleet, type FleetState } from '../../src/core/fleet/state.ts';
 import type { Command } from '../../src/protocol/commands.ts';
 import type { Endpoint } from '../../src/protocol/endpointFile.ts';
@@ -115,12 +115,12 @@ export class WindowStandIn {
     if (message.kind === 'snapshot') {
       this.state = message.state;
       this.sequence = message.sequence;
-    } else if (message.kind === 'event') {
+    } else if (message.kind === 'events') {
       if (message.sequence !== this.sequence + 1) {
         throw new Error(`event ${message.sequence} after ${this.sequence}`);
       }
-      this.sequence = message.sequence;
-      this.state = reduce(this.state, message.event);
+      this.sequence += message.events.length;
+      this.state = reduceAll(message.events, this.state);
     } else if (message.kind === 'tasks') {
       this.tasks = message.tasks;
     }

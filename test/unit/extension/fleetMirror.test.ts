@@ -19,12 +19,9 @@ const events: readonly FleetEvent[] = [
   { at: 10, kind: 'hands changed', holder: 'window-1' },
 ];
 
-function event(sequence: number): {
-  kind: 'event';
-  sequence: number;
-  event: ReturnType<typeof fleetEventSchema.parse>;
-} {
-  return { kind: 'event', sequence, event: fleetEventSchema.parse(events[sequence - 1]) };
+function told(sequence: number, count = 1): Parameters<FleetMirror['accept']>[0] {
+  const some = events.slice(sequence - 1, sequence - 1 + count);
+  return { kind: 'events', sequence, events: some.map((one) => fleetEventSchema.parse(one)) };
 }
 
 function snapshot(sequence: number): Parameters<FleetMirror['accept']>[0] {
@@ -38,22 +35,33 @@ describe('the mirror of the fleet', () => {
         const mirror = new FleetMirror();
         mirror.accept(snapshot(at));
         for (let sequence = Math.max(1, at - repeated); sequence <= events.length; sequence += 1) {
-          mirror.accept(event(sequence));
+          mirror.accept(told(sequence));
         }
         deepStrictEqual(mirror.state, reduceAll(events));
       }),
     );
   });
 
+  it('takes of several events at once those that it does not know', () => {
+    const mirror = new FleetMirror();
+    const outcomes = [
+      mirror.accept(snapshot(2)),
+      mirror.accept(told(1, 4)),
+      mirror.accept(told(2, 3)),
+      mirror.accept(told(5, 2)),
+    ];
+    deepStrictEqual([outcomes, mirror.state], [['changed', 'changed', 'ignored', 'changed'], reduceAll(events)]);
+  });
+
   it('stands still after a missed number until a snapshot comes', () => {
     const mirror = new FleetMirror();
     const outcomes = [
-      mirror.accept(event(1)),
+      mirror.accept(told(1)),
       mirror.accept(snapshot(2)),
-      mirror.accept(event(4)),
-      mirror.accept(event(3)),
+      mirror.accept(told(4)),
+      mirror.accept(told(3)),
       mirror.accept(snapshot(5)),
-      mirror.accept(event(6)),
+      mirror.accept(told(6)),
     ];
     deepStrictEqual(outcomes, ['ignored', 'changed', 'gap', 'ignored', 'changed', 'changed']);
     deepStrictEqual(mirror.state, reduceAll(events));

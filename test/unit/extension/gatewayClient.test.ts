@@ -65,7 +65,7 @@ describe('the client of the gateway', () => {
     await connect();
     const { now } = story;
     story.tell({ kind: 'hands changed', holder: 'window-1' });
-    gateway.send({ kind: 'event', sequence: 8, event: { at: now, kind: 'hands changed', holder: 'window-1' } });
+    gateway.send({ kind: 'events', sequence: 8, events: [{ at: now, kind: 'hands changed', holder: 'window-1' }] });
     await waitFor('the event', () => client.state.hands?.holder === 'window-1');
     deepStrictEqual(
       [client.state, gateway.received, gateway.tokens],
@@ -81,11 +81,11 @@ describe('the client of the gateway', () => {
     await connect();
     gateway.state = new FleetStory().state;
     gateway.sequence = 9;
-    gateway.send({ kind: 'event', sequence: 5, event: { at: 1, kind: 'host resumed' } });
+    gateway.send({ kind: 'events', sequence: 5, events: [{ at: 1, kind: 'host resumed' }] });
     await waitFor('the first snapshot', () => client.state.epoch !== undefined);
     gateway.state = { ...gateway.state, hands: { holder: 'window-2', since: 1 } };
-    gateway.send({ kind: 'event', sequence: 10, event: { at: 1, kind: 'host resumed', name: 7 } as never });
-    gateway.send({ kind: 'event', sequence: 10, event: { at: 1, kind: 'of a later version' } as never });
+    gateway.send({ kind: 'events', sequence: 10, events: [{ at: 1, kind: 'host resumed', name: 7 } as never] });
+    gateway.send({ kind: 'events', sequence: 10, events: [{ at: 1, kind: 'of a later version' } as never] });
     await waitFor('the second snapshot', () => client.state.hands?.holder === 'window-2');
     deepStrictEqual([gateway.kinds(), client.connection], [['hello', 'resync', 'resync'], { kind: 'connected' }]);
   });

@@ -56,6 +56,32 @@ describe('windows', () => {
     );
   });
 
+  it('tells in one message what happens at once, before the answer that follows it, and to a newcomer only what comes after', async () => {
+    const one = await member('one');
+    await one.ask({ kind: 'create', name: 'ada', directory: project('a') });
+    await inStep(one);
+    const known = one.messages.length;
+    for (const holder of ['x', 'y', 'z']) parts.fleet.report({ at: Date.now(), kind: 'hands changed', holder });
+    const late = await connect('late');
+    late.send({ kind: 'hello', protocol: streamProtocol, window: 'late', hands: 'not offered' });
+    await one.ask({ kind: 'verify', name: 'ada' }).catch(() => undefined);
+    await waitFor('the snapshot', () => late.messages.length >= 2);
+    const of = (window: WindowStandIn, from: number): unknown[] =>
+      window.messages
+        .slice(from)
+        .map((message) => [message.kind, message.kind === 'events' ? message.events.length : 1]);
+    assert.deepStrictEqual(
+      [of(one, known).slice(0, 1), of(late, 0).slice(0, 2)],
+      [
+        [['events', 3]],
+        [
+          ['welcome', 1],
+          ['snapshot', 1],
+        ],
+      ],
+    );
+  });
+
   it('sends a snapshot again when a number was missed', async () => {
     const window = await member('one');
     window.state = { ...window.state, agents: {} };
