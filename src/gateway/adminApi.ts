@@ -116,6 +116,14 @@ const actions: ReadonlyMap<string, Action> = new Map<string, Action>([
   ],
 ]);
 
+/** The command that a `POST` to this path asks for. */
+const fleetActions: ReadonlyMap<string, Command> = new Map<string, Command>([
+  ['/host/resumed', { kind: 'host resumed' }],
+  ['/stop-all', { kind: 'stop all' }],
+  ['/restore-all', { kind: 'restore all' }],
+  ['/cancel-restore', { kind: 'cancel restore' }],
+]);
+
 /** The HTTP API for scripts. Every route but `/health` wants the bearer token; errors are `{error: {code, sentence}}`. */
 export class AdminApi {
   constructor(private readonly options: AdminApiOptions) {}
@@ -163,19 +171,15 @@ export class AdminApi {
     } else if (url.pathname === '/events') {
       if (method !== 'GET') refuseMethod(response, 'GET');
       else this.options.events.serve(response);
-    } else if (url.pathname === '/host/resumed') {
+    } else if (url.pathname === '/restore-plan') {
+      if (method !== 'GET') refuseMethod(response, 'GET');
+      else sendJson(response, 200, await this.options.commands.restores.plan());
+    } else if (fleetActions.has(url.pathname)) {
       if (method !== 'POST') {
         refuseMethod(response, 'POST');
         return;
       }
-      await this.execute({ kind: 'host resumed' });
-      sendEmpty(response, 204);
-    } else if (url.pathname === '/stop-all') {
-      if (method !== 'POST') {
-        refuseMethod(response, 'POST');
-        return;
-      }
-      await this.execute({ kind: 'stop all' });
+      await this.execute(fleetActions.get(url.pathname));
       sendEmpty(response, 204);
     } else if (url.pathname === '/takeover') {
       if (method !== 'POST') {

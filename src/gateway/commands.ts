@@ -17,6 +17,7 @@ import { interruptTurn } from './interruptTurn.ts';
 import type { Clock, FleetPort } from './ports.ts';
 import type { PromptCommands } from './promptCommands.ts';
 import type { Restarts } from './restarts.ts';
+import { RestoreCommands } from './restoreCommands.ts';
 
 /** What {@link Commands} works with. */
 export interface CommandsOptions {
@@ -27,7 +28,7 @@ export interface CommandsOptions {
   readonly prompts: PromptCommands;
   readonly adoptions: Pick<Adoptions, 'adopt'>;
   readonly restarts: Pick<Restarts, 'restart'>;
-  readonly finder: Pick<ConversationFinder, 'settle'>;
+  readonly finder: Pick<ConversationFinder, 'settle' | 'preview'>;
   /** A text that was never given before. */
   readonly newId: () => string;
 }
@@ -36,10 +37,12 @@ type CommandOf<Kind extends Command['kind']> = Extract<Command, { kind: Kind }>;
 
 /** Executes what a person or a script asks for: checks it against the fleet, then reports it as facts. */
 export class Commands {
+  readonly restores: RestoreCommands;
   private readonly conversations: ConversationCommands;
 
   constructor(private readonly options: CommandsOptions) {
     this.conversations = new ConversationCommands(options);
+    this.restores = new RestoreCommands(options);
   }
 
   /**
@@ -74,7 +77,12 @@ export class Commands {
         return interruptTurn(this.options, this.agent(command.name), { id: command.id, by });
       case 'stop':
         return this.stop(this.agent(command.name), 'released', by);
+      case 'restore all':
+        return this.restores.begin(by);
+      case 'cancel restore':
+        return this.restores.cancel(by);
       case 'stop all':
+        await this.restores.cancel(by);
         await Promise.all(
           Object.values(this.options.fleet.state.agents).map((agent) => this.stop(agent, 'shutdown', by)),
         );

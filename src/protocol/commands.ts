@@ -82,6 +82,13 @@ export const commandSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('stop'), name: nameSchema }),
   /** Stops every agent. */
   z.object({ kind: z.literal('stop all') }),
+  /**
+   * Brings the agents back that ended with the tmux server, a few at a time. What becomes of it stands in the fleet's
+   * `restoration`. Errors: bad-request (none can be restored), transcripts-unreadable, conversation-ambiguous.
+   */
+  z.object({ kind: z.literal('restore all') }),
+  /** Starts no more of them, and stops those that are not up yet. */
+  z.object({ kind: z.literal('cancel restore') }),
   /** Stops the agent if it runs, and forgets it. Its transcripts stay. */
   z.object({ kind: z.literal('remove'), name: nameSchema }),
   /** Probes every endpoint of the agent now. */

@@ -3,11 +3,16 @@ import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
+import { type Agent, currentLaunch } from '../../../src/core/fleet/agent.ts';
 import { type Answer, call } from '../../harness/gatewayRig.ts';
 import { GatewayParts } from '../../harness/gatewayParts.ts';
 import { waitFor } from '../../harness/waitFor.ts';
 
 const errorSchema = z.object({ error: z.object({ code: z.string(), sentence: z.string().check(z.minLength(10)) }) });
+
+function idOf(agent: Agent | undefined): string {
+  return (agent && currentLaunch(agent)?.id) ?? '';
+}
 
 describe('admin API', () => {
   let parts: GatewayParts;
@@ -100,6 +105,38 @@ describe('admin API', () => {
       },
     );
     assert.equal(brief(await ask('DELETE', '/agents/ada')), '204');
+  });
+
+  it('plans a restore of all agents, begins it and calls it off', async () => {
+    await ask('POST', '/agents', { name: 'ada', directory: project });
+    const nothing = brief(await ask('POST', '/restore-all'));
+    const launchId = idOf(parts.fleet.state.agents['ada']);
+    const at = Date.now();
+    parts.fleet.report({
+      at,
+      kind: 'launched',
+      name: 'ada',
+      launchId,
+      process: { tmuxSession: '$1', pane: '%1', pid: 1 },
+    });
+    const hook = { event: 'UserPromptSubmit', sessionId: 's', transcriptExists: true } as const;
+    parts.fleet.report({ at: at + 1, kind: 'hook reported', name: 'ada', launchId, hook });
+    const exit = { how: 'host gone', reading: 'other', detail: 'the tmux server ended' } as const;
+    parts.fleet.report({ at, kind: 'process ended', name: 'ada', launchId, exit });
+    const plan = await ask('GET', '/restore-plan');
+    const steps = [brief(await ask('POST', '/restore-all')), parts.fleet.state.agents['ada']?.life.kind];
+    const off = [brief(await ask('POST', '/cancel-restore')), parts.fleet.state.agents['ada']?.life.kind];
+    const wrong = [brief(await ask('POST', '/restore-plan')), brief(await ask('GET', '/restore-all'))];
+    assert.deepStrictEqual(
+      [nothing, plan.body, steps, off, wrong],
+      [
+        '400 bad-request',
+        { agents: [{ name: 'ada', directory: project, verdict: { kind: 'resume', sessionId: 's' } }] },
+        ['204', 'launching'],
+        ['204', 'stopping'],
+        ['405 method-not-allowed', '405 method-not-allowed'],
+      ],
+    );
   });
 
   it('takes prompts and restarts after a save, shows what became of them, and lets them be called off', async () => {

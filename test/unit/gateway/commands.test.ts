@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BowlineError } from '../../../src/base/errors.ts';
 import type { FleetEvent } from '../../../src/core/fleet/events.ts';
+import { plan } from '../../../src/core/fleet/plan.ts';
 import { reduce, reduceAll } from '../../../src/core/fleet/reduce.ts';
 import type { FleetState } from '../../../src/core/fleet/state.ts';
 import { Commands } from '../../../src/gateway/commands.ts';
@@ -256,6 +257,27 @@ describe('commands', () => {
     assert.deepStrictEqual(
       fleet.state.agents[name]?.launches.map(({ reason }) => reason),
       ['shutdown'],
+    );
+  });
+
+  it('stops all agents also in the middle of a restore: no more of them are started', async () => {
+    const names = ['ada', 'bo', 'cy', 'di'];
+    const ended = { at: 8, kind: 'process ended', name, launchId, exit: { ...exit, how: 'host gone' } } as const;
+    const lost = names.flatMap((other) => {
+      return [...worked, ended].map((event): FleetEvent => {
+        if (!('name' in event)) return event;
+        if (event.kind !== 'hook reported') return { ...event, name: other };
+        return { ...event, name: other, hook: { ...event.hook, sessionId: `session-${other}` } };
+      });
+    });
+    const { fleet } = await run(lost, { kind: 'restore all' });
+    for (const decision of plan(fleet.state, now).decisions) fleet.report(decision);
+    await commandsOf(fleet).execute({ kind: 'stop all' }, 'window 1');
+    assert.deepStrictEqual(plan(fleet.state, now).decisions, []);
+    const lives = Object.values(fleet.state.agents).map(({ life }) => life.kind);
+    assert.deepStrictEqual(
+      [lives, fleet.state.restoration?.ended?.left],
+      [['stopping', 'stopping', 'stopping', 'stopped'], names],
     );
   });
 
