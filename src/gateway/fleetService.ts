@@ -50,6 +50,7 @@ const urgencies: Readonly<Record<FleetEventKind, Urgency>> = {
   'conversation found': 'durable',
   'hooks checked': 'durable',
   'conversation shared': 'durable',
+  'launch doubled': 'durable',
   'program changed': 'durable',
   'difference found': 'durable',
   'reconcile requested': 'lazy',

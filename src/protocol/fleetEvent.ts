@@ -257,6 +257,13 @@ export const fleetEventSchema = z.discriminatedUnion('kind', [
     hook: hookFactSchema,
     reportId: optional(z.string()),
   }),
+  z.object({
+    at,
+    kind: z.literal('launch doubled'),
+    name,
+    launchId,
+    process: optional(z.object({ pid: z.int(), startTime: z.string() })),
+  }),
   z.object({ at, kind: z.literal('hooks checked'), name, launchId, silentSince: optional(timeSchema) }),
   z.object({ at, kind: z.literal('conversation found'), name, sessionId: z.string(), transcriptPath: z.string() }),
   z.object({ ...endpoint, kind: z.literal('mcp initialized'), session, client: clientSchema }),

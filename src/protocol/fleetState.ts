@@ -160,6 +160,7 @@ const runningSchema = z.object({
   unverified: optional(z.object({ at: timeSchema, detail: z.string() })),
   awake: optional(z.object({ at: timeSchema, detail: z.string() })),
   shared: optional(z.object({ at: timeSchema, pid: z.int() })),
+  doubled: optional(z.object({ at: timeSchema, pid: z.int(), startTime: z.string() })),
   hooks: optional(z.object({ checkedAt: timeSchema, silentSince: optional(timeSchema) })),
   program: optional(z.enum(['replaced', 'gone'])),
   dialog: optional(dialogSchema),

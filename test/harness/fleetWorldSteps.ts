@@ -102,7 +102,10 @@ const processes: readonly Step[] = [
     const running = runningOf(world, choice.of(names));
     if (running === undefined) return;
     const { name, launchId } = running;
-    const step = choice.below(3);
+    const step = choice.below(5);
+    const process = { pid: 4713, startTime: 'then' };
+    if (step === 3) world.tell({ kind: 'launch doubled', name, launchId, process });
+    if (step === 4) world.tell({ kind: 'launch doubled', name, launchId });
     if (step === 0) world.tell({ kind: 'conversation shared', name, launchId, pid: 4712 });
     if (step === 1) world.tell({ kind: 'conversation shared', name, launchId });
     if (step === 2) world.tell({ kind: 'program changed', name, launchId, what: choice.of(['replaced', 'gone']) });

@@ -3,7 +3,8 @@ import { type Agent, runningLaunch } from './agent.ts';
 
 /** Something that endangers the agent's conversation, or that a person should know of its process. */
 export interface Alarm {
-  readonly code: 'not-saved' | 'hooks-silent' | 'conversation-shared' | 'program-changed' | 'tool-name-too-long';
+  readonly code:
+    'not-saved' | 'hooks-silent' | 'conversation-shared' | 'launch-doubled' | 'program-changed' | 'tool-name-too-long';
   readonly sentence: string;
   readonly severity: 'warning' | 'error';
 }
@@ -21,6 +22,16 @@ export function alarmsOf(agent: Agent): readonly Alarm[] {
       sentence:
         `Another process (pid ${running.shared.pid}) works on the conversation of ${name}, and each overwrites what the ` +
         'other did. End that one.',
+    });
+  }
+  if (running.doubled !== undefined) {
+    alarms.push({
+      code: 'launch-doubled',
+      severity: 'error',
+      sentence:
+        `Another process (pid ${running.doubled.pid}) runs under the launch of ${name}: its launch line was run again, or ` +
+        `its variables were copied. Its hooks do not count, but its tool calls go out as ${name}. End that one; Attach ` +
+        'shows the real one.',
     });
   }
   if (session?.unsaved?.missingAt !== undefined) {

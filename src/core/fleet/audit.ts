@@ -179,6 +179,8 @@ function deedOf(
       return found(before, after, 'hook');
     case 'transcript seen':
       return found(before, after, 'gateway');
+    case 'launch doubled':
+      return found(before, after, 'gateway');
     case 'conversation shared':
     case 'program changed':
     case 'hooks checked':

@@ -123,6 +123,16 @@ type FleetFact =
   | { readonly kind: 'prompt typed'; readonly name: string; readonly promptId: string; readonly launchId: string }
   /** `pid`: another process works on the agent's conversation; absent: none does any more. */
   | { readonly kind: 'conversation shared'; readonly name: string; readonly launchId: string; readonly pid?: number }
+  /**
+   * `process`: a hook of the launch was run by it, which is neither the agent's process nor below it; absent: it is gone.
+   * `startTime` is opaque.
+   */
+  | {
+      readonly kind: 'launch doubled';
+      readonly name: string;
+      readonly launchId: string;
+      readonly process?: { readonly pid: number; readonly startTime: string };
+    }
   /** What is there is not what the record says; `detail` explains it. The name need not be on record. */
   | {
       readonly kind: 'difference found';

@@ -86,6 +86,8 @@ export interface RunningLaunch {
   readonly awake?: { readonly at: number; readonly detail: string };
   /** Another process that works on the same conversation. */
   readonly shared?: { readonly at: number; readonly pid: number };
+  /** Another process that goes under this launch; `startTime` is opaque. */
+  readonly doubled?: { readonly at: number; readonly pid: number; readonly startTime: string };
   /**
    * When it was last looked whether its hooks still tell of its turns, because its live-session file told of work that they
    * did not; `silentSince`: the time of a prompt that none told.

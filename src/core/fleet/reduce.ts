@@ -101,6 +101,7 @@ function fold(state: FleetState, event: FleetEvent): FleetState {
     case 'hooks checked':
     case 'transcript seen':
     case 'conversation shared':
+    case 'launch doubled':
     case 'program changed': {
       const next = updateAgent(state, event.name, (agent) => reduceAlarms(agent, event));
       return withAlarms(state, next, event.name, event.at);
@@ -207,7 +208,7 @@ function processEnded(state: FleetState, event: Extract<FleetEvent, { kind: 'pro
   const code = 'host-gone';
   if (next.notices.some((notice) => notice.code === code && notice.at === event.at)) return next;
   const sentence =
-    'The tmux server ended, and all agents with it. Nothing is lost: Resume brings each back with its conversation.';
+    'The tmux server ended, and all agents with it. Nothing is lost: Restore All brings them back with their conversations.';
   return withNotice(next, { at: event.at, code, sentence, severity: 'error' });
 }
 

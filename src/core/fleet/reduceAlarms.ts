@@ -15,6 +15,7 @@ type AlarmEvent = Extract<
       | 'hooks checked'
       | 'transcript seen'
       | 'conversation shared'
+      | 'launch doubled'
       | 'program changed';
   }
 >;
@@ -51,6 +52,13 @@ export function reduceAlarms(agent: Agent, event: AlarmEvent): Reduction {
         if (running.shared?.pid === event.pid) return running;
         const rest = without(running, 'shared');
         return event.pid === undefined ? rest : { ...rest, shared: { at: event.at, pid: event.pid } };
+      });
+    case 'launch doubled':
+      return reduceRunning(agent, event.launchId, (running) => {
+        const { at, process } = event;
+        if (running.doubled?.pid === process?.pid && running.doubled?.startTime === process?.startTime) return running;
+        const rest = without(running, 'doubled');
+        return process === undefined ? rest : { ...rest, doubled: { at, ...process } };
       });
     case 'program changed':
       return reduceRunning(agent, event.launchId, (running) => {

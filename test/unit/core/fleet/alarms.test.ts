@@ -75,6 +75,23 @@ describe('what else is warned of while an agent runs', () => {
     deepStrictEqual(of, [[], ['conversation-shared'], ['conversation-shared'], []]);
   });
 
+  it('is another process under its launch, told once and until it is gone', () => {
+    const story = FleetStory.bound();
+    const doubled = (process?: { pid: number; startTime: string }, launchId = 'ada.1'): void => {
+      story.tell({ kind: 'launch doubled', name: 'ada', launchId, ...(process !== undefined && { process }) });
+    };
+    doubled({ pid: 7, startTime: 'a' }, 'ada.0');
+    const of = [codes(story)];
+    doubled({ pid: 7, startTime: 'a' });
+    const { life } = story.agent();
+    doubled({ pid: 7, startTime: 'a' });
+    of.push(codes(story), noticed(story));
+    const again = story.agent().life === life;
+    doubled();
+    of.push(codes(story));
+    deepStrictEqual({ of, again }, { of: [[], ['launch-doubled'], ['launch-doubled'], []], again: true });
+  });
+
   it('is a program that was replaced, and nothing is restarted for it', () => {
     const story = FleetStory.bound();
     story.tell({ kind: 'program changed', name: 'ada', launchId: 'ada.1', what: 'replaced' });

@@ -96,6 +96,7 @@ function facts(launchId: string): { readonly [Kind in FleetEventKind]: Fact<Kind
     'hooks checked': { kind: 'hooks checked', ...of, silentSince: 1 },
     'conversation found': { kind: 'conversation found', name: 'ada', sessionId: 'session-1', transcriptPath: '/t' },
     'conversation shared': { kind: 'conversation shared', ...of, pid: 7 },
+    'launch doubled': { kind: 'launch doubled', ...of, process: { pid: 7, startTime: 't' } },
     'reconcile requested': { kind: 'reconcile requested', asker: 'w' },
     'difference found': { kind: 'difference found', name: 'ada', what: 'transcript missing', detail: 'no' },
     reconciled: { kind: 'reconciled', askedAt: 1, differences: 0 },
