@@ -3,6 +3,7 @@ import { type Disposable, DisposableObject, DisposableStore, toDisposable } from
 import { causeText } from '../core/binding/causes.ts';
 import type { AgentRow, Blackout, FleetView } from '../core/fleet/select.ts';
 import { currentLaunch } from '../core/fleet/agent.ts';
+import { lostAgents, openRestoration } from '../core/fleet/restore.ts';
 import type { GatewayClient } from './gatewayClient.ts';
 import type { FleetPresenter } from './fleetPresenter.ts';
 import { byOutage, namesToHeal } from './healProgress.ts';
@@ -32,6 +33,7 @@ export class Attention extends DisposableObject {
   private lastNoticeAt = Date.now();
   private toldStartProblem = '';
   private canHeal = false;
+  private canRestore = false;
 
   constructor(
     private readonly presenter: FleetPresenter,
@@ -43,6 +45,7 @@ export class Attention extends DisposableObject {
     this._register(
       presenter.onDidChange((view) => {
         this.offerHealing(view);
+        this.offerRestoring();
         const inNeed = newlyInNeed(this.lastAgents, view.agents, this.ownLaunches);
         this.lastAgents = view.agents;
         const hasHands = client.state.hands?.holder === window;
@@ -103,6 +106,14 @@ export class Attention extends DisposableObject {
     if (canHeal === this.canHeal) return;
     this.canHeal = canHeal;
     void vscode.commands.executeCommand('setContext', 'bowline.lostTools', canHeal);
+  }
+
+  private offerRestoring(): void {
+    const { state } = this.client;
+    const canRestore = lostAgents(state).length > 0 || openRestoration(state) !== undefined;
+    if (canRestore === this.canRestore) return;
+    this.canRestore = canRestore;
+    void vscode.commands.executeCommand('setContext', 'bowline.lostWithHost', canRestore);
   }
 
   /** Agents of one outage are one message, and one that is on the screen is not repeated. */
@@ -173,10 +184,11 @@ export class Attention extends DisposableObject {
     // A gateway that has just started notices things before it lends the hands to the window that is to tell them.
     if (hands?.holder === undefined) return;
     const fresh = notices.filter(({ at, severity }) => at > this.lastNoticeAt && severity === 'error');
-    for (const { at, sentence } of fresh) {
+    for (const { at, code, sentence } of fresh) {
       this.lastNoticeAt = Math.max(this.lastNoticeAt, at);
       if (hands.holder !== this.window) continue;
-      void offer('error', sentence, [command('Show Log', 'bowline.showLog')]);
+      const offers = code === 'host-gone' ? [command('Restore All', 'bowline.restoreAll')] : [];
+      void offer('error', sentence, [...offers, command('Show Log', 'bowline.showLog')]);
     }
   }
 }

@@ -18,6 +18,7 @@ export const commandIds = [
   'bowline.stop',
   'bowline.stopAll',
   'bowline.start',
+  'bowline.restoreAll',
   'bowline.configureAgent',
   'bowline.remove',
   'bowline.verifyBinding',

@@ -17,6 +17,7 @@ import { newAgent } from './newAgent.ts';
 import { openTranscript, resumeOtherConversation } from './otherConversation.ts';
 import { reconcileFleet } from './reconcile.ts';
 import { forceFreshRestart, restart, restartBypassingGuard } from './restart.ts';
+import { restoreAll } from './restore.ts';
 import { showRestartPlan } from './restartPlan.ts';
 import { sendPrompt, sendPromptDocument } from './sendPrompt.ts';
 import { showCauses } from './showCauses.ts';
@@ -41,6 +42,7 @@ const handlers: Readonly<Record<CommandId, CommandHandler>> = {
   'bowline.stop': stop,
   'bowline.stopAll': stopAll,
   'bowline.start': start,
+  'bowline.restoreAll': restoreAll,
   'bowline.configureAgent': configureAgent,
   'bowline.remove': remove,
   'bowline.verifyBinding': verifyBinding,

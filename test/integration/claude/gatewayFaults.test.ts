@@ -152,7 +152,7 @@ describe('faults around claude 2.1.332', function () {
     deepStrictEqual(
       rig.state.notices.filter(({ code }) => code === 'host-gone').map(({ sentence }) => sentence),
       [
-        'The tmux server ended, and all agents with it. Nothing is lost: Resume brings each back with its conversation.',
+        'The tmux server ended, and all agents with it. Nothing is lost: Restore All brings them back with their conversations.',
       ],
     );
     for (const name of names) await rig.request({ kind: 'start', name });

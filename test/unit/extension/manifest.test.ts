@@ -59,6 +59,7 @@ describe('the manifest', () => {
       ),
       [
         ['bowline.adoptSession', 'isWorkspaceTrusted'],
+        ['bowline.restoreAll', 'bowline.lostWithHost'],
         ['bowline.healNow', 'bowline.lostTools'],
         ['bowline.healAll', 'bowline.lostTools'],
       ],
