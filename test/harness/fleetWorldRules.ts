@@ -69,12 +69,18 @@ export function ruleOfBlackouts(
   return decisions.length > 0 || wakeAt !== undefined ? undefined : `${name} is unbound, and nothing is done about it`;
 }
 
-/** Nobody is put to sleep or relaunched by itself in the middle of something. */
+/** Nobody is stopped, put to sleep or relaunched by itself in the middle of something. */
 export function ruleOfDecisions(state: FleetState, decision: FleetEvent, now: number): string | undefined {
   if (decision.kind !== 'stop requested' && decision.kind !== 'launch requested') return undefined;
   const agent = agentOf(state, decision.name);
   if (agent?.life.kind !== 'running') return undefined;
   const isSleep = decision.kind === 'stop requested';
+  if (isSleep && decision.reason !== 'idle') {
+    const { restoration } = state;
+    const isCalledOff =
+      restoration?.ended?.outcome === 'called off' && agent.life.running.launch.restoration === restoration.id;
+    return isCalledOff ? undefined : `${agent.name} was stopped though nobody asked for it`;
+  }
   if (!isSleep && decision.launch.cause !== 'configuration') return undefined;
   const what = isSleep ? 'put to sleep' : 'relaunched for its configuration';
   const isWaiting = agent.prompts?.some((prompt) => !isSettled(prompt)) === true;
