@@ -145,6 +145,8 @@ function worstIcon(state: EndpointRow['state']): RowIcon {
       return { id: 'debug-disconnect', ...attention };
     case 'suspect':
       return { id: 'question', ...attention };
+    case 'degraded':
+      return { id: 'warning', ...attention };
     case 'pending':
       return { id: 'loading~spin' };
     case 'not checkable':

@@ -85,7 +85,7 @@ function fateOf(row: AgentRow | undefined): HealFate {
     case 'dead':
       return 'needs a person';
     case 'ready':
-      return row.worst === 'bound' || row.worst === 'not checkable' ? 'bound' : 'open';
+      return row.worst === 'bound' || row.worst === 'degraded' || row.worst === 'not checkable' ? 'bound' : 'open';
     case 'launching':
     case 'verifying':
     case 'healing':

@@ -82,6 +82,8 @@ const urgencies: Readonly<Record<FleetEventKind, Urgency>> = {
   'mcp proof seen': 'lazy',
   'mcp stream opened': 'durable',
   'mcp stream closed': 'durable',
+  'upstream failed': 'lazy',
+  'upstream answered': 'lazy',
   'probe answered': 'lazy',
   'probe failed': 'lazy',
   'identity fault': 'durable',

@@ -271,6 +271,8 @@ export const fleetEventSchema = z.discriminatedUnion('kind', [
   z.object({ ...endpoint, kind: z.literal('mcp proof seen'), session }),
   z.object({ ...endpoint, kind: z.literal('mcp stream opened'), session }),
   z.object({ ...endpoint, kind: z.literal('mcp stream closed'), session }),
+  z.object({ ...endpoint, kind: z.literal('upstream failed'), detail: textSchema }),
+  z.object({ ...endpoint, kind: z.literal('upstream answered') }),
   z.object({ ...endpoint, kind: z.literal('probe answered'), sentAt: timeSchema, roundTripMs: z.number() }),
   z.object({ ...endpoint, kind: z.literal('probe failed'), sentAt: timeSchema }),
   z.object({

@@ -280,6 +280,7 @@ const bindingSchema = z.object({
     }),
   ),
   doubt: optional(z.object({ since: timeSchema, cause: doubtCauseSchema })),
+  upstream: optional(z.object({ failingSince: timeSchema, epoch: z.string(), detail: z.string() })),
   fault: optional(z.object({ at: timeSchema, cause: identityFaultSchema })),
 });
 

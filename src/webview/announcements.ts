@@ -53,6 +53,7 @@ function settle(lost: Map<string, readonly string[]>, view: FleetView): readonly
 function fateOf(row: AgentRow | undefined): 'recovered' | 'given up' | 'open' {
   switch (row?.worst) {
     case 'bound':
+    case 'degraded':
     case 'not checkable':
       return 'recovered';
     case 'off':

@@ -11,6 +11,7 @@ export const stateLooks: Readonly<Record<EndpointState, Look>> = {
   bound: { icon: 'link', tone: 'good' },
   pending: { icon: 'watch', tone: 'quiet' },
   suspect: { icon: 'question', tone: 'warning' },
+  degraded: { icon: 'warning', tone: 'warning' },
   'not checkable': { icon: 'circle-large-outline', tone: 'quiet' },
   unbound: { icon: 'debug-disconnect', tone: 'error' },
   'gateway down': { icon: 'debug-disconnect', tone: 'warning' },

@@ -129,6 +129,12 @@ const clients: readonly Step[] = [
   },
   (world, choice) => {
     const process = aliveOf(world, choice.of(names));
+    if (process?.connected !== true) return;
+    const told = choice.of([{ kind: 'upstream failed', detail: 'no answer' }, { kind: 'upstream answered' }] as const);
+    world.tell({ ...endpointOf(process, choice), ...told });
+  },
+  (world, choice) => {
+    const process = aliveOf(world, choice.of(names));
     if (process === undefined || choice.below(3) > 0) return;
     const cause = choice.of(['name literal variable', 'key wrong', 'launch stale', 'name blank']);
     const server = serverOf(process.name, choice);

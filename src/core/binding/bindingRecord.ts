@@ -12,6 +12,8 @@ export interface BindingRecord {
   readonly probe?: ProbeRecord;
   /** Since when, and why, the binding must be proven again. Cleared by an answered probe. */
   readonly doubt?: { readonly since: number; readonly cause: DoubtCause };
+  /** The MCP server behind the endpoint has failed last, since when, and with which words. Of that epoch only. */
+  readonly upstream?: { readonly failingSince: number; readonly epoch: string; readonly detail: string };
   readonly fault?: { readonly at: number; readonly cause: IdentityFaultCause };
 }
 

@@ -10,6 +10,8 @@ export type Health =
   | { readonly state: 'off' }
   | { readonly state: 'pending'; readonly until: number }
   | { readonly state: 'bound'; readonly until: number }
+  /** Bound, but the MCP server behind the endpoint fails. */
+  | { readonly state: 'degraded'; readonly detail: string; readonly since: number; readonly until: number }
   | { readonly state: 'suspect'; readonly cause: DoubtCause; readonly until: number }
   | { readonly state: 'unbound'; readonly cause: UnboundCause }
   | { readonly state: 'not checkable'; readonly lastSeenAt: number };
@@ -38,6 +40,11 @@ export function bindingHealth(agent: Agent, server: string, epoch: Epoch | undef
   return record.stream.kind === 'open' && record.stream.epoch === epoch.id
     ? withStream(record, epoch, now)
     : withoutStream(record, epoch, now);
+}
+
+/** Whether the client has its endpoint, or gets it with its next call: nothing is to be healed. */
+export function isBound({ state }: Health): boolean {
+  return state === 'bound' || state === 'degraded' || state === 'not checkable';
 }
 
 /** Whether the gateway may end this session so that an old client dials anew at its next call (measured, claude 2.1.160). */
@@ -81,7 +88,10 @@ function withStream(record: BindingRecord, epoch: Epoch, now: number): Health {
     // The next one is sent when this one has failed.
     return { state: 'suspect', cause: 'probe late', until: probe.sentAt + probesEndWithin };
   }
-  return { state: 'bound', until: (probe?.sentAt ?? openedAt) + times.probeEvery };
+  const until = (probe?.sentAt ?? openedAt) + times.probeEvery;
+  const { upstream } = record;
+  if (upstream?.epoch !== epoch.id) return { state: 'bound', until };
+  return { state: 'degraded', detail: upstream.detail, since: upstream.failingSince, until };
 }
 
 function withoutStream(record: BindingRecord, epoch: Epoch, now: number): Health {

@@ -212,6 +212,8 @@ function deedOf(
     case 'mcp proof seen':
     case 'mcp stream opened':
     case 'mcp stream closed':
+    case 'upstream failed':
+    case 'upstream answered':
     case 'probe answered':
     case 'probe failed':
       return undefined;

@@ -189,6 +189,9 @@ type FleetFact =
   | (Endpoint & { readonly kind: 'mcp proof seen'; readonly session: string })
   | (Endpoint & { readonly kind: 'mcp stream opened'; readonly session: string })
   | (Endpoint & { readonly kind: 'mcp stream closed'; readonly session: string })
+  /** Of the MCP server behind the endpoint. */
+  | (Endpoint & { readonly kind: 'upstream failed'; readonly detail: string })
+  | (Endpoint & { readonly kind: 'upstream answered' })
   | (Endpoint & { readonly kind: 'probe answered'; readonly sentAt: number; readonly roundTripMs: number })
   | (Endpoint & { readonly kind: 'probe failed'; readonly sentAt: number })
   | {

@@ -1,4 +1,4 @@
-import type { Health } from '../binding/health.ts';
+import { type Health, isBound } from '../binding/health.ts';
 import { reconnectLine } from '../claude/reconnectLine.ts';
 import { activeAttempt, attemptDeadline, isRestart, nextMove, type StartedRung } from '../healing/ladder.ts';
 import { outageOf } from '../healing/outage.ts';
@@ -62,7 +62,7 @@ export function planHealing(
     }
   }
   if (incident === undefined) return none;
-  if (health.state === 'bound' || health.state === 'not checkable') {
+  if (isBound(health)) {
     return { decisions: [{ ...subject, kind: 'incident closed', outcome: 'bound' }], effects: [] };
   }
   // What ended by itself while it was healed is not over: a restart that did not help stays counted.
@@ -121,7 +121,7 @@ function underWay(
   // A client that is nudged may come back under the session that it has.
   const answeredAt = agent.bindings[server]?.probe?.answeredAt ?? 0;
   const provenAt = attempt.rung === 'nudge' ? answeredAt : initializedAt;
-  if (health.state === 'bound' && provenAt >= attempt.startedAt) {
+  if ((health.state === 'bound' || health.state === 'degraded') && provenAt >= attempt.startedAt) {
     return { decisions: [end('verified', 'bound, proven by a probe')], effects: [] };
   }
   if (!isRestart(attempt) && running === undefined) {

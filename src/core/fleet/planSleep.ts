@@ -1,4 +1,4 @@
-import type { Health } from '../binding/health.ts';
+import { type Health, isBound } from '../binding/health.ts';
 import type { FleetEvent } from './events.ts';
 import { resumeOrFresh } from './launching.ts';
 import { poisonSentence } from './poison.ts';
@@ -47,7 +47,7 @@ export function isAtRest(agent: Agent, running: RunningLaunch, healths: readonly
     !hasOpenPrompt(agent) &&
     Object.keys(incidents).length === 0 &&
     (saveRestart === undefined || saveRestart.ended !== undefined) &&
-    healths.every(({ state }) => state === 'bound' || state === 'not checkable')
+    healths.every(isBound)
   );
 }
 

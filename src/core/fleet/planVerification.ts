@@ -1,4 +1,4 @@
-import type { Health } from '../binding/health.ts';
+import { type Health, isBound } from '../binding/health.ts';
 import { bindingTimes } from '../binding/times.ts';
 import { healingTimes } from '../healing/ladder.ts';
 import { restartLimits } from '../healing/restartLimits.ts';
@@ -44,7 +44,7 @@ function verification(
 ): VerificationPlan {
   const { launch, startedAt, confirmedAt, otherStart, unverified, dialog } = running;
   const subject = { at: now, name, launchId: launch.id };
-  const isProven = healths.every(({ state }) => state === 'bound' || state === 'not checkable');
+  const isProven = healths.every(isBound);
   if (confirmedAt !== undefined) return isProven ? { decisions: [{ ...subject, kind: 'launch verified' }] } : nothing;
   if (otherStart !== undefined) {
     // Some versions tell an id without a transcript beside the right one, in either order.

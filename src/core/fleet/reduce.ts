@@ -126,6 +126,8 @@ function fold(state: FleetState, event: FleetEvent): FleetState {
     case 'mcp proof seen':
     case 'mcp stream opened':
     case 'mcp stream closed':
+    case 'upstream failed':
+    case 'upstream answered':
     case 'probe answered':
     case 'probe failed': {
       const epoch = state.epoch?.id;

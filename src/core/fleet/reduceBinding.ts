@@ -4,7 +4,7 @@ import { type Agent, currentLaunch } from './agent.ts';
 import type { BindingRecord, ProbeRecord } from '../binding/bindingRecord.ts';
 
 type BindingEvent =
-  | Extract<FleetEvent, { kind: `mcp ${string}` | `probe ${string}` | 'doubted' }>
+  | Extract<FleetEvent, { kind: `mcp ${string}` | `probe ${string}` | `upstream ${string}` | 'doubted' }>
   | (Extract<FleetEvent, { kind: 'identity fault' }> & { readonly name: string; readonly server: string });
 
 /** Folds one observation of an endpoint. Observations of an ended launch, or of a server that the agent lacks, change nothing. */
@@ -47,6 +47,12 @@ function fold(record: BindingRecord, event: BindingEvent, epoch: string): Bindin
       return { ...record, session: event.session, stream: { kind: 'open', since: event.at, epoch }, proof };
     case 'mcp stream closed':
       return record.stream.kind === 'closed' ? record : { ...record, stream: { kind: 'closed', since: event.at } };
+    case 'upstream failed': {
+      const { failingSince, detail } = record.upstream?.epoch === epoch ? record.upstream : { failingSince: event.at };
+      return detail === event.detail ? record : { ...record, upstream: { failingSince, epoch, detail: event.detail } };
+    }
+    case 'upstream answered':
+      return record.upstream === undefined ? record : without(record, 'upstream');
     case 'probe answered': {
       const { at, sentAt, roundTripMs } = event;
       const probe: ProbeRecord = { sentAt, epoch, answeredAt: at, roundTripMs, failures: 0 };
@@ -78,6 +84,10 @@ function timelineText(record: BindingRecord, event: BindingEvent, epoch: string)
       return 'stream dropped';
     case 'probe failed':
       return 'probe not answered';
+    case 'upstream failed':
+      return `its server fails: ${event.detail}`;
+    case 'upstream answered':
+      return 'its server works again';
     case 'doubted':
       return event.cause === 'asked' ? 'verification asked for' : event.cause;
     case 'identity fault':

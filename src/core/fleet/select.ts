@@ -1,5 +1,5 @@
 import { causeText } from '../binding/causes.ts';
-import { bindingHealth, type Health, type UnboundCause } from '../binding/health.ts';
+import { bindingHealth, type Health, isBound, type UnboundCause } from '../binding/health.ts';
 import { bindingTimes } from '../binding/times.ts';
 import { dialsAgainWhenCalled } from '../claude/version.ts';
 import { outageOf } from '../healing/outage.ts';
@@ -144,7 +144,7 @@ function seeAgent(state: FleetState, agent: Agent, connection: Connection, now: 
 
 /** Whether a client that was bound when the gateway went has given up by now: it is known without asking it. */
 function lostByAbsence(agent: Agent, server: string, health: Health, connection: Connection, now: number): boolean {
-  if (connection.kind !== 'away' || (health.state !== 'bound' && health.state !== 'suspect')) return false;
+  if (connection.kind !== 'away' || (!isBound(health) && health.state !== 'suspect')) return false;
   const client = agent.bindings[server]?.client;
   if (client?.name !== 'claude-code' || dialsAgainWhenCalled(client.version)) return false;
   return connection.refusedSince !== undefined && now - connection.refusedSince >= bindingTimes.givesUpAfter;
@@ -185,6 +185,12 @@ function describe(health: Health): Pick<EndpointRow, 'state' | 'cause' | 'nextSt
       const { what, nextStep } = causeText(health.cause);
       return { state: 'unbound', cause: what, nextStep };
     }
+    case 'degraded':
+      return {
+        state: 'degraded',
+        cause: `It is bound, but the server behind it fails: ${health.detail}`,
+        nextStep: 'Mend that server; the agent is left as it is, and this ends with the next call that works.',
+      };
     case 'suspect':
       return { state: 'suspect', cause: `Being checked: ${doubtTexts[health.cause]}.`, nextStep: '' };
     case 'not checkable':
@@ -205,6 +211,7 @@ const byGravity: readonly EndpointState[] = [
   'gateway down',
   'suspect',
   'pending',
+  'degraded',
   'not checkable',
   'bound',
   'off',
@@ -257,6 +264,7 @@ function statusText(
   const parts: string[] = [];
   if (count('bound') > 0) parts.push(`${count('bound')} bound`);
   const starting = agents.filter((agent) => agent.worst === 'pending' && !blocked.includes(agent)).length;
+  if (count('degraded') > 0) parts.push(`${count('degraded')} degraded`);
   if (starting > 0) parts.push(`${starting} starting`);
   if (count('suspect') > 0) parts.push(`${count('suspect')} checking`);
   if (count('not checkable') > 0) parts.push(`${count('not checkable')} not checkable`);
@@ -272,7 +280,7 @@ function statusText(
   return {
     text: parts.length === 0 ? '0 bound' : parts.join(', '),
     detail: [detail, waiting].filter((line) => line !== '').join('\n'),
-    severity: blocked.length > 0 ? 'warning' : count('suspect') > 0 ? 'neutral' : 'calm',
+    severity: blocked.length > 0 ? 'warning' : count('suspect') + count('degraded') > 0 ? 'neutral' : 'calm',
   };
 }
 

@@ -6,6 +6,7 @@ import type { Epoch } from '../fleet/state.ts';
 /** Whether the agent can call save_my_context. What is only being checked is not given up: it is decided within a minute. */
 const byEndpointState: Readonly<Record<EndpointState, 'reachable' | 'unreachable'>> = {
   bound: 'reachable',
+  degraded: 'reachable',
   'not checkable': 'reachable',
   suspect: 'reachable',
   pending: 'reachable',

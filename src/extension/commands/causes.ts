@@ -75,7 +75,9 @@ function healing(view: FleetView): readonly CauseLine[] {
 
 function reconnects(row: AgentRow): readonly CauseLine[] {
   return row.endpoints
-    .filter(({ state }) => state === 'unbound' || state === 'not checkable' || state === 'suspect')
+    .filter(
+      ({ state }) => state === 'unbound' || state === 'not checkable' || state === 'suspect' || state === 'degraded',
+    )
     .map(({ server, cause }) => ({
       kind: 'action',
       label: `$(plug) Reconnect MCP ${server} for ${row.name}`,

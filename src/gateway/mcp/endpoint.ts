@@ -315,9 +315,16 @@ export class McpEndpoint extends DisposableObject {
     const open = this.channels.get(session.id);
     if (open !== undefined) return open;
     const { agent, launchId } = session;
-    const channel = new ServerChannel(server, { agent, launchId }, (message) => {
-      this.options.streams.send(session.id, message);
-    });
+    const channel = new ServerChannel(
+      server,
+      { agent, launchId },
+      (message) => {
+        this.options.streams.send(session.id, message);
+      },
+      (reason) => {
+        this.ledger.upstream(session, reason);
+      },
+    );
     this.channels.set(session.id, channel);
     return channel;
   }

@@ -18,9 +18,17 @@ export interface EndpointServer {
   };
   /**
    * Opens the server's side of one MCP session. Needs no handshake: after a restart of the gateway the client does not
-   * repeat it. `receive` gets responses, and whatever the server sends by itself.
+   * repeat it.
    */
-  open(caller: Caller, receive: (message: JsonRpcMessage) => void): ServerConnection;
+  open(caller: Caller, client: ServerClient): ServerConnection;
+}
+
+/** What a server's side of a session tells. */
+export interface ServerClient {
+  /** Gets responses, and whatever the server sends by itself. */
+  readonly receive: (message: JsonRpcMessage) => void;
+  /** The server itself fails, in these words; undefined: it works. To be told as often as it is found out. */
+  readonly failing: (reason: string | undefined) => void;
 }
 
 export interface ServerConnection extends Disposable {

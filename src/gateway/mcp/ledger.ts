@@ -7,6 +7,9 @@ import { sessionDigest } from './sessionStore.ts';
 /** Between two reports of mere proof for one endpoint, and of the same fault, in milliseconds. */
 const reportEvery = 5_000;
 
+/** The longest that is kept of what a failing server says, in characters. */
+const upstreamWords = 300;
+
 /** How many kinds of fault are remembered for the limit. */
 const faultsKept = 1_000;
 
@@ -56,6 +59,13 @@ export class Ledger {
       Math.abs(now - former.at) < reportEvery;
     if (told) return;
     this.fleet.report({ ...this.subject(session), kind: 'mcp proof seen' });
+  }
+
+  /** The server behind the endpoint fails for this session, in these words; undefined: it works. */
+  upstream({ agent: name, server, launchId }: SessionRecord, reason: string | undefined): void {
+    const subject = { at: this.clock(), name, server, launchId };
+    if (reason === undefined) this.fleet.report({ ...subject, kind: 'upstream answered' });
+    else this.fleet.report({ ...subject, kind: 'upstream failed', detail: reason.slice(0, upstreamWords) });
   }
 
   /** A request was refused. `known`: whether the gateway serves something of this name; other names are not repeated. */

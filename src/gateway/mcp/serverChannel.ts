@@ -1,5 +1,5 @@
 import type { Disposable } from '../../base/lifecycle.ts';
-import type { Caller, EndpointServer, ServerConnection } from './endpointServer.ts';
+import type { Caller, EndpointServer, ServerClient, ServerConnection } from './endpointServer.ts';
 import {
   type JsonRpcMessage,
   type JsonRpcNotification,
@@ -23,14 +23,21 @@ export class ServerChannel implements Disposable {
   private lastId = 0;
   private disposed = false;
 
-  /** `push` gets what the server sends by itself: requests and notifications for the standing stream. */
+  /**
+   * `push` gets what the server sends by itself: requests and notifications for the standing stream. `failing`: see
+   * {@link ServerClient}.
+   */
   constructor(
     server: EndpointServer,
     caller: Caller,
     private readonly push: (message: JsonRpcMessage) => void,
+    failing: ServerClient['failing'],
   ) {
-    this.connection = server.open(caller, (message) => {
-      this.receive(message);
+    this.connection = server.open(caller, {
+      receive: (message) => {
+        this.receive(message);
+      },
+      failing,
     });
   }
 

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { messageOf } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { allIssues, inEnglish } from '../../protocol/issues.ts';
-import type { Caller, EndpointServer } from './endpointServer.ts';
+import type { Caller, EndpointServer, ServerClient } from './endpointServer.ts';
 import { type JsonRpcRequest, type JsonRpcResponse, rpcCodes, rpcError } from './jsonRpc.ts';
 
 /** What a tool answers; with `isError` it is a failure, and the text tells the model what to do. */
@@ -80,16 +80,23 @@ export function toolServer(
   const byName = new Map(tools.map((one) => [one.words.name, one]));
   let list: readonly object[] | undefined;
 
-  async function run(called: Tool, caller: Caller, input: unknown): Promise<ToolResult> {
+  async function run(called: Tool, caller: Caller, input: unknown, client: ServerClient): Promise<ToolResult> {
     try {
-      return await called.run(caller, input);
+      const result = await called.run(caller, input);
+      client.failing(undefined);
+      return result;
     } catch (error) {
+      client.failing(`its tool ${called.words.name} failed: ${messageOf(error)}`);
       log.error('a tool failed', { server: name, tool: called.words.name, reason: messageOf(error) });
       return failure(`The tool failed inside Bowline: ${messageOf(error)}. Tell the person.`);
     }
   }
 
-  async function answer(caller: Caller, { id, method, params }: JsonRpcRequest): Promise<JsonRpcResponse> {
+  async function answer(
+    caller: Caller,
+    client: ServerClient,
+    { id, method, params }: JsonRpcRequest,
+  ): Promise<JsonRpcResponse> {
     switch (method) {
       case 'ping':
         return { jsonrpc: '2.0', id, result: {} };
@@ -103,7 +110,7 @@ export function toolServer(
         }
         const called = byName.get(call.data.name);
         if (called === undefined) return rpcError(id, rpcCodes.invalidParams, `Tool ${call.data.name} not found`);
-        return { jsonrpc: '2.0', id, result: await run(called, caller, call.data.arguments) };
+        return { jsonrpc: '2.0', id, result: await run(called, caller, call.data.arguments, client) };
       }
       default:
         return rpcError(id, rpcCodes.methodNotFound, 'Method not found');
@@ -113,10 +120,10 @@ export function toolServer(
   return {
     name,
     introduction: { ...introduction, capabilities: { tools: {} } },
-    open: (caller, receive) => ({
+    open: (caller, client) => ({
       send: (message) => {
         if (!('method' in message && 'id' in message)) return; // no notification or response asks for anything
-        void answer(caller, message).then(receive);
+        void answer(caller, client, message).then(client.receive);
       },
       dispose: () => undefined,
     }),

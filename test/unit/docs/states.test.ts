@@ -14,6 +14,7 @@ const bindings: Readonly<Record<EndpointState, true>> = {
   pending: true,
   bound: true,
   suspect: true,
+  degraded: true,
   unbound: true,
   'not checkable': true,
   'gateway down': true,

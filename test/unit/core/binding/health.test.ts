@@ -56,6 +56,24 @@ describe('binding health', () => {
     );
   });
 
+  it('calls a bound endpoint degraded while the server behind it fails, in this run of the gateway', () => {
+    const story = FleetStory.bound();
+    const subject = { name: 'ada', server, launchId: 'ada.1' };
+    story.wait(1_000).tell({ ...subject, kind: 'upstream failed', detail: 'no answer' });
+    const since = story.now;
+    story.wait(1_000).tell({ ...subject, kind: 'upstream failed', detail: 'refused' });
+    const { until: _until, ...failing } = { until: 0, ...health(story) };
+    story.tell({ ...subject, kind: 'upstream answered' });
+    const working = summary(story);
+    story.tell({ ...subject, kind: 'upstream failed', detail: 'refused' });
+    story.restartGateway('kept open', 100).connect();
+    story.probe();
+    deepStrictEqual(
+      [failing, working, summary(story)],
+      [{ state: 'degraded', detail: 'refused', since }, 'bound', 'bound'],
+    );
+  });
+
   it('names a dialog as the cause', () => {
     const story = new FleetStory().create().request().launched();
     story.tell({ kind: 'screen read', name: 'ada', launchId: 'ada.1', dialog: 'trust' }).wait(60_000);

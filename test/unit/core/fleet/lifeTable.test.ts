@@ -134,6 +134,8 @@ function facts(launchId: string): { readonly [Kind in FleetEventKind]: Fact<Kind
     'mcp proof seen': { kind: 'mcp proof seen', ...endpoint, session },
     'mcp stream opened': { kind: 'mcp stream opened', ...endpoint, session },
     'mcp stream closed': { kind: 'mcp stream closed', ...endpoint, session },
+    'upstream failed': { kind: 'upstream failed', ...endpoint, detail: 'no answer' },
+    'upstream answered': { kind: 'upstream answered', ...endpoint },
     'probe answered': { kind: 'probe answered', ...endpoint, sentAt: 9, roundTripMs: 1 },
     'probe failed': { kind: 'probe failed', ...endpoint, sentAt: 9 },
     'identity fault': { kind: 'identity fault', ...subject, cause: 'key wrong', detail: 'wrong key' },

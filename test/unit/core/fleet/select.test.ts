@@ -42,6 +42,41 @@ describe('what a person sees', () => {
     );
   });
 
+  it('shows a degraded endpoint of an agent that is ready, and plans nothing for it', () => {
+    const story = fleet();
+    const before = story.plan();
+    const subject = { name: 'ada', server: 'bowline-self', launchId: 'ada.1' };
+    story.tell({ ...subject, kind: 'upstream failed', detail: 'it refuses connections' });
+    const { status: shown, agents, blackouts } = select(story.state, connected, story.now);
+    const [ada] = agents;
+    deepStrictEqual(
+      [`${shown.severity}: ${shown.text}`, ada?.life, ada?.worst, ada?.endpoints[0]?.cause, blackouts, story.plan()],
+      [
+        'neutral: 1 bound, 1 degraded',
+        'ready',
+        'degraded',
+        'It is bound, but the server behind it fails: it refuses connections',
+        [],
+        before,
+      ],
+    );
+  });
+
+  it('is verified at its launch also when the server behind its endpoint fails', () => {
+    const story = new FleetStory().create().request().launched().hook({ event: 'SessionStart' }).connect();
+    story.tell({
+      name: 'ada',
+      server: 'bowline-self',
+      launchId: 'ada.1',
+      kind: 'upstream failed',
+      detail: 'no answer',
+    });
+    story.probe();
+    story.settle();
+    const [ada] = select(story.state, connected, story.now).agents;
+    deepStrictEqual([ada?.life, ada?.worst], ['ready', 'degraded']);
+  });
+
   it('makes one warning of several agents with one cause, and names them in the status bar', () => {
     const story = fleet().restartGateway('was closed', 60_000).wait(1_500);
     const view = select(story.state, connected, story.now);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { EndpointServer } from '../../../../src/gateway/mcp/endpointServer.ts';
+import type { EndpointServer, ServerClient } from '../../../../src/gateway/mcp/endpointServer.ts';
 import type { JsonRpcMessage } from '../../../../src/gateway/mcp/jsonRpc.ts';
 import { ServerChannel } from '../../../../src/gateway/mcp/serverChannel.ts';
 
@@ -9,10 +9,12 @@ class FakeServer implements EndpointServer {
   readonly introduction = { serverInfo: { name: 'fake', version: '1' }, capabilities: {}, instructions: '' };
   readonly got: JsonRpcMessage[] = [];
   disposed = 0;
-  receive: (message: JsonRpcMessage) => void = () => undefined;
+  receive: ServerClient['receive'] = () => undefined;
+  failing: ServerClient['failing'] = () => undefined;
 
-  open(_caller: unknown, receive: (message: JsonRpcMessage) => void): ReturnType<EndpointServer['open']> {
-    this.receive = receive;
+  open(_caller: unknown, client: ServerClient): ReturnType<EndpointServer['open']> {
+    this.receive = client.receive;
+    this.failing = client.failing;
     return { send: (message) => this.got.push(message), dispose: () => this.disposed++ };
   }
 
@@ -31,12 +33,26 @@ const request = (id: string | number): { jsonrpc: '2.0'; id: string | number; me
 describe('channel to an MCP server', () => {
   let server: FakeServer;
   let pushed: JsonRpcMessage[];
+  let told: (string | undefined)[];
   let channel: ServerChannel;
 
   beforeEach(() => {
     server = new FakeServer();
     pushed = [];
-    channel = new ServerChannel(server, { agent: 'ada', launchId: 'ada.1' }, (message) => pushed.push(message));
+    told = [];
+    const caller = { agent: 'ada', launchId: 'ada.1' };
+    channel = new ServerChannel(
+      server,
+      caller,
+      (message) => pushed.push(message),
+      (reason) => told.push(reason),
+    );
+  });
+
+  it('passes on that the server fails and that it works', () => {
+    server.failing('no answer');
+    server.failing(undefined);
+    assert.deepStrictEqual(told, ['no answer', undefined]);
   });
 
   it('gives each request its own answer, out of order and under ids used twice', async () => {

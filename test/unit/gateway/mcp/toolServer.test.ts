@@ -21,9 +21,15 @@ describe('tool server', () => {
     silentLog,
   );
 
+  let told: (string | undefined)[] = [];
+  beforeEach(() => {
+    told = [];
+  });
+
   async function ask(method: string, params?: Record<string, unknown>, agent = 'ada'): Promise<unknown> {
     const message = await new Promise<JsonRpcMessage>((resolve) => {
-      const connection = server.open({ agent, launchId: `${agent}.1` }, resolve);
+      const failing = (reason: string | undefined): void => void told.push(reason);
+      const connection = server.open({ agent, launchId: `${agent}.1` }, { receive: resolve, failing });
       connection.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
       connection.send({ jsonrpc: '2.0', id: 'asked', result: {} });
       connection.send({ jsonrpc: '2.0', id: 7, method, ...(params && { params }) });
@@ -80,6 +86,12 @@ describe('tool server', () => {
         { error: { code: -32601, message: 'Method not found' } },
       ],
     );
+  });
+
+  it('tells that it fails when a tool does, and that it works when one does again', async () => {
+    for (const name of ['name', 'fail', 'toString', 'name']) await ask('tools/call', { name });
+    await ask('tools/list');
+    assert.deepStrictEqual(told, [undefined, 'its tool fail failed: no disk', undefined]);
   });
 
   it('refuses a call without a name or with arguments that are no object', async () => {
