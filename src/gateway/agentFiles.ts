@@ -3,6 +3,7 @@ import { messageOf } from '../base/errors.ts';
 import type { Disposable } from '../base/lifecycle.ts';
 import type { Log } from '../base/log.ts';
 import type { FleetEventKind } from '../core/fleet/events.ts';
+import { agentOf, type FleetState } from '../core/fleet/state.ts';
 import type { StatePaths } from '../node/statePaths.ts';
 import type { FleetService } from './fleetService.ts';
 import type { AgentKeyFiles } from './keys.ts';
@@ -37,8 +38,25 @@ const mayEndALaunch: ReadonlySet<FleetEventKind> = new Set([
   'process ended',
 ]);
 
+/**
+ * Removes the files of agents whose removal is on record, and that the run before left behind. Those of an agent of which
+ * nothing is on record stay: the record may have been lost.
+ */
+export async function forgetRemoved({
+  state,
+  ...options
+}: ForgetOptions & { readonly state: FleetState }): Promise<void> {
+  const removed = state.audit.flatMap((record) => {
+    return record.action === 'life' && record.to === 'removed' ? [record.agent] : [];
+  });
+  const names = [...new Set(removed)].filter((name) => agentOf(state, name) === undefined);
+  await Promise.all(names.map((name) => forget(name, options)));
+}
+
+type ForgetOptions = Pick<FollowAgentsOptions, 'keys' | 'paths' | 'log'>;
+
 /** A later agent of the same name must get neither the key nor the context of this one. */
-async function forget(name: string, { keys, paths, log }: FollowAgentsOptions): Promise<void> {
+async function forget(name: string, { keys, paths, log }: ForgetOptions): Promise<void> {
   try {
     await Promise.all([keys.remove(name), rm(paths.context(name), { force: true })]);
   } catch (error) {

@@ -17,10 +17,11 @@ import { JsonlLog } from '../node/jsonlLog.ts';
 import { processIdentity } from '../node/processIdentity.ts';
 import { isInstalled, removeUnusedVersions } from '../node/programVersions.ts';
 import { ensureStateDirectories, type StatePaths, statePaths } from '../node/statePaths.ts';
+import { removeUnfinishedFiles } from '../node/unfinishedFiles.ts';
 import { type Endpoint, endpointProtocol } from '../protocol/endpointFile.ts';
 import { AdminApi } from './adminApi.ts';
 import { Adoptions } from './adoptions.ts';
-import { followAgents } from './agentFiles.ts';
+import { followAgents, forgetRemoved } from './agentFiles.ts';
 import { Commands } from './commands.ts';
 import { ContextStore } from './contexts.ts';
 import { ConversationFinder } from './conversationFinder.ts';
@@ -91,6 +92,7 @@ async function main(): Promise<void> {
   const journal = await StateJournal.open({ paths, log, loaded });
   const fleet = store.add(new FleetService({ state: loaded.state, sequence: loaded.sequence, clock, log, journal }));
   noteClockSetBack(fleet, clock(), log);
+  await forgetRemoved({ state: loaded.state, keys, paths, log });
   const prompts = new PromptStore(paths);
   store.add(followTranscripts({ fleet, clock, keys, log }));
   store.add(followPrompts({ fleet, prompts, log }));
@@ -205,7 +207,12 @@ async function main(): Promise<void> {
   // Nothing is started before the hooks of what is started would find this gateway.
   fleet.start();
   adoptions.begin();
-  store.add(after(removeUnusedAfterMs, () => void removeUnused(paths, version, log)));
+  store.add(
+    after(removeUnusedAfterMs, () => {
+      void removeUnused(paths, version, log);
+      void removeUnfinishedFiles(paths, clock(), log);
+    }),
+  );
   log.info('the gateway listens', { port, version, epoch: epoch.id, lastExit: process.env['BOWLINE_LAST_EXIT'] });
 }
 
