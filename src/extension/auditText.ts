@@ -49,13 +49,13 @@ function introduction(count: number, dates: Intl.DateTimeFormat): string {
 
 function sentence(record: AuditRecord, window: string): string {
   if (record.action === 'guard bypassed') {
-    const reason = record.reason === '' ? '' : ` Reason: ${oneLine(record.reason)}.`;
-    const what = `guard bypassed for a ${record.mode} restart; it said: ${oneLine(record.verdict)}.`;
+    const reason = record.reason === '' ? '' : ` Reason: ${clause(record.reason)}.`;
+    const what = `guard bypassed for a ${record.mode} restart; it said: ${clause(record.verdict)}.`;
     return `${what}${reason}${byWhom(record.by, window)}`;
   }
   const what =
     record.action === 'deed' ? record.what : `${record.trigger}, ${record.from === 'none' ? '' : 'now '}${record.to}`;
-  const detail = record.detail === undefined ? '' : `: ${oneLine(record.detail).replace(/\.$/, '')}`;
+  const detail = record.detail === undefined ? '' : `: ${clause(record.detail)}`;
   return `${what}${detail}.${byWhom(record.by, window)}`;
 }
 
@@ -76,6 +76,10 @@ const known: Readonly<Partial<Record<string, string>>> = {
   'admin API': 'a script (admin API)',
 };
 
-function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').trim();
+/** On one line and without its full stop: that follows. */
+function clause(text: string): string {
+  return text
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+    .replace(/\.$/, '');
 }

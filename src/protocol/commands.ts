@@ -73,12 +73,12 @@ export const commandSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('resume other'), name: nameSchema, sessionId: z.string().check(z.maxLength(200)) }),
   /** Lifts the quarantine of the agent's conversation, and resumes it where nothing runs. Errors: bad-request. */
   z.object({ kind: z.literal('keep trying'), name: nameSchema }),
-  /** An agent that sleeps does not wake any more. */
   /**
    * Presses Escape in the turn that is in progress, and in no other one. What came of it stands in the agent's
    * `interrupt`. Errors: not-running, bad-request (no turn, or a question that Escape would answer).
    */
   z.object({ kind: z.literal('interrupt'), name: nameSchema, id: promptIdSchema }),
+  /** An agent that sleeps does not wake any more. */
   z.object({ kind: z.literal('stop'), name: nameSchema }),
   /** Stops every agent. */
   z.object({ kind: z.literal('stop all') }),

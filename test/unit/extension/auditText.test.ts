@@ -15,7 +15,7 @@ const audit: readonly AuditRecord[] = [
   { at: day + 3_000, agent: 'ada', action: 'deed', what: 'nudge of memory started', by: 'rule: healing' },
   {
     ...{ at: day + 4_000, agent: 'ada', action: 'guard bypassed', mode: 'fresh', by: 'admin API' },
-    ...{ verdict: 'save too old', reason: 'it is late' },
+    ...{ verdict: 'save too old.', reason: 'it is late.' },
   },
 ];
 
