@@ -78,8 +78,5 @@ const known: Readonly<Partial<Record<string, string>>> = {
 
 /** On one line and without its full stop: that follows. */
 function clause(text: string): string {
-  return text
-    .replaceAll(/\s+/g, ' ')
-    .trim()
-    .replace(/\.$/, '');
+  return text.replaceAll(/\s+/g, ' ').trim().replace(/\.$/, '');
 }
