@@ -5,12 +5,14 @@ import { type HookReport, hookReportSchema } from '../protocol/hookReport.ts';
 import { sendEmpty, sendError } from './http/answers.ts';
 import { readBody } from './http/body.ts';
 import { bearerToken } from './http/checks.ts';
-import type { AgentKeys, FleetPort } from './ports.ts';
+import type { AgentKeys, Clock, FleetPort } from './ports.ts';
+import { ReportOrigins } from './reportOrigins.ts';
 
 /** What {@link HookIntake} works with. */
 export interface HookIntakeOptions {
   readonly fleet: FleetPort;
   readonly keys: AgentKeys;
+  readonly clock: Clock;
   readonly log: Log;
 }
 
@@ -18,10 +20,14 @@ const largestReport = 64 * 1024;
 
 /** Takes what Claude's hooks tell: `POST /agents/<name>/session`, with that agent's own key as bearer. */
 export class HookIntake {
-  constructor(private readonly options: HookIntakeOptions) {}
+  private readonly origins: ReportOrigins;
+
+  constructor(private readonly options: HookIntakeOptions) {
+    this.origins = new ReportOrigins(options);
+  }
 
   /**
-   * Answers 204 when the report is on disk; 403 for a key that is not this agent's, 400 for a damaged report. On 500 the
+   * Answers 204 when the report is on disk, or is of another process under the same launch, whose reports do not count; 403 for a key that is not this agent's, 400 for a damaged report. On 500 the
    * hook keeps the report in its spool. Never rejects.
    */
   async handle(request: IncomingMessage, response: ServerResponse, name: string): Promise<void> {
@@ -40,7 +46,8 @@ export class HookIntake {
       return;
     }
     try {
-      await this.options.fleet.reportDurably(hookEvent(name, report));
+      const counts = await this.origins.counts(name, report);
+      if (counts) await this.options.fleet.reportDurably(hookEvent(name, report));
       sendEmpty(response, 204);
     } catch (error) {
       sendError(response, 500, 'internal', `The report cannot be kept (${messageOf(error)}).`);

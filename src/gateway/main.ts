@@ -168,7 +168,7 @@ async function main(): Promise<void> {
       await handOver.request(wanted);
     },
   });
-  const hooks = new HookIntake({ fleet, keys, log });
+  const hooks = new HookIntake({ fleet, keys, clock, log });
   const router = new Router({ port, mcp, hooks, admin, windows, log });
   server.on(
     'request',

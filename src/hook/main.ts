@@ -13,6 +13,7 @@ import { readEndpointFile } from '../node/endpointFile.ts';
 import { readTextFile } from '../node/files.ts';
 import { takeHandover } from '../node/handover.ts';
 import { spoolReport } from '../node/hookSpool.ts';
+import { processIdentity } from '../node/processIdentity.ts';
 import { JsonlLog } from '../node/jsonlLog.ts';
 import { promptDigest } from '../node/promptDigest.ts';
 import { defaultStateDirectory, type StatePaths, statePaths } from '../node/statePaths.ts';
@@ -32,7 +33,8 @@ async function run(paths: StatePaths, log: JsonlLog): Promise<void> {
     log.error('a hook was called without an agent and a launch');
     return;
   }
-  const input: unknown = JSON.parse(await readInput());
+  const [text, runBy] = await Promise.all([readInput(), processIdentity(process.ppid)]);
+  const input: unknown = JSON.parse(text);
   const payload = readHookPayload(input);
   if (payload === undefined) {
     log.warn('a payload names no event or no session', { agent });
@@ -46,7 +48,8 @@ async function run(paths: StatePaths, log: JsonlLog): Promise<void> {
   const prompt = promptOf(input);
   const receipt = prompt === undefined || key === undefined ? {} : { promptDigest: promptDigest(prompt, key) };
   const id = randomBytes(9).toString('base64url');
-  const report: HookReport = { at, launchId, id, hook: { ...payload, transcriptExists, ...receipt } };
+  const hook = { ...payload, transcriptExists, ...receipt };
+  const report: HookReport = { at, launchId, id, hook, ...(runBy !== undefined && { process: runBy }) };
   const reason = await tell({ paths, agent, key, log }, report);
   if (reason === undefined) return;
   spoolReport(paths, agent, report);

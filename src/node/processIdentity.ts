@@ -37,12 +37,18 @@ export async function isSameProcess(identity: ProcessIdentity): Promise<ProcessP
 
 /** Whether a process is `ancestor` or was started below it. What cannot be found out is `false`. */
 export async function isWithin(pid: number, ancestor: number): Promise<boolean> {
+  return (await kinshipOf(pid, ancestor)) === 'within';
+}
+
+/** The same, and whether the way up was followed to its end without meeting `ancestor`: `outside`. */
+export async function kinshipOf(pid: number, ancestor: number): Promise<'within' | 'outside' | 'unknown'> {
   let current: number | undefined = pid;
-  for (let level = 0; level < deepestTree && current !== undefined && current > 1; level++) {
-    if (current === ancestor) return true;
+  for (let level = 0; level < deepestTree && current !== undefined; level++) {
+    if (current === ancestor) return 'within';
+    if (current <= 1) return 'outside';
     current = await parentOf(current);
   }
-  return false;
+  return 'unknown';
 }
 
 async function parentOf(pid: number): Promise<number | undefined> {

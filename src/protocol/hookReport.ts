@@ -10,6 +10,10 @@ export const hookReportSchema = z.object({
   /** Random. A report that was posted late and spooled comes twice, and counts once. Absent from older hooks. */
   id: z.exactOptional(z.string().check(z.minLength(1), z.maxLength(64))),
   hook: hookFactSchema,
+  /** What ran the hook: Claude, or a shell of it. Absent: it could not be found out, or the hook is older. */
+  process: z.exactOptional(
+    z.object({ pid: z.int().check(z.positive()), startTime: z.string().check(z.maxLength(200)) }),
+  ),
 });
 
 export type HookReport = z.infer<typeof hookReportSchema>;

@@ -132,7 +132,7 @@ export class GatewayParts {
       environment,
       token: parts.token,
     });
-    const hooks = new HookIntake({ fleet, keys, log });
+    const hooks = new HookIntake({ fleet, keys, clock, log });
     const router = new Router({ port: parts.port, mcp, hooks, admin, windows, log });
     server.on('request', (request, response) => void router.handle(request, response));
     server.on('upgrade', (request, socket, head) => {
