@@ -72,7 +72,8 @@ export class FleetRig {
     const home = below('home');
     await prepareClaudeHome({ home, apiKey: scriptedApiKey, directories: options.trusted.map(below) });
     const model = await startScriptedModel();
-    const paths = statePaths(below('state'));
+    // With spaces and letters beyond ASCII: nothing in between may quote or fold them.
+    const paths = statePaths(below('État 状態'));
     const rig = new FleetRig(root, paths, model, options, openRigWindow(paths, options));
     try {
       await rig.connect();

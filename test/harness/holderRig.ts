@@ -54,7 +54,7 @@ export class HolderRig {
   readonly paths: StatePaths;
 
   constructor(private readonly programs: HolderPrograms) {
-    this.paths = statePaths(mkdtempSync(join(tmpdir(), 'bowline-holder-')));
+    this.paths = statePaths(mkdtempSync(join(tmpdir(), 'bowline-hólder 状態 ')));
   }
 
   /** Starts holder.js itself, without the loop of the launcher. */

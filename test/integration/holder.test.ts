@@ -37,13 +37,12 @@ describe('holder', function () {
     return address.port;
   }
 
-  /** The programs, with one text of the holder replaced. */
-  async function programsWith(from: string, to: string): Promise<HolderPrograms> {
-    const directory = `${programs.directory}${to}`;
+  /** The programs, with the text of the holder changed. */
+  async function programsWith(name: string, change: (text: string) => string): Promise<HolderPrograms> {
+    const directory = `${programs.directory}-${name}`;
     await cp(programs.directory, directory, { recursive: true });
     const text = await readFile(join(directory, 'holder.js'), 'utf8');
-    assert.equal(text.split(from).length, 2);
-    await writeFile(join(directory, 'holder.js'), text.replace(from, to));
+    await writeFile(join(directory, 'holder.js'), change(text));
     return {
       directory,
       dispose: () => {
@@ -140,7 +139,10 @@ describe('holder', function () {
   it('starts the gateway with options that spare memory, and without them on a Node that refuses them', async () => {
     rig.startHolder();
     const { answer } = await rig.up();
-    const changed = await programsWith('--optimize-for-size', '--no-such-option');
+    const changed = await programsWith('refused', (text) => {
+      assert.equal(text.split('--optimize-for-size').length, 2);
+      return text.replace('--optimize-for-size', '--no-such-option');
+    });
     const other = new HolderRig(changed);
     try {
       other.startHolder();
@@ -278,6 +280,41 @@ describe('holder', function () {
       );
     });
   }
+
+  it('is exactly one of two that begin in the same millisecond', async () => {
+    // Each waits for the other, and then begins at the same time by its clock.
+    const together = await programsWith('together', (text) => {
+      const meet = `
+        const { appendFileSync, readFileSync } = require('node:fs');
+        const file = process.env.BOWLINE_HOME + '/here';
+        appendFileSync(file, '.');
+        while (readFileSync(file, 'utf8').length < 2);
+        const begun = performance.now();
+        Date.now = () => ${Date.now()} + Math.floor(performance.now() - begun);`;
+      return `{${meet}\n}\n${text}`;
+    });
+    const found: unknown[] = [];
+    try {
+      for (let round = 0; round < 3; round += 1) {
+        const here = new HolderRig(together);
+        try {
+          const children = [here.startHolder(), here.startHolder()];
+          const { holder } = await here.up();
+          const losers = children.filter(({ pid }) => pid !== holder.pid);
+          found.push([
+            await Promise.all(losers.map(endOf)),
+            (await here.starts()).length,
+            (await here.record())?.pid === holder.pid,
+          ]);
+        } finally {
+          await here.dispose();
+        }
+      }
+    } finally {
+      together.dispose();
+    }
+    assert.deepStrictEqual(found, Array(3).fill([[0], 1, true]));
+  });
 
   it('ends, and its launcher too, when the gateway ends on purpose', async () => {
     const launcher = await rig.startLauncher();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLog } from '../../../src/base/log.ts';
@@ -93,31 +93,60 @@ describe('the state on a disk that refuses', function () {
       await rig.dispose();
     });
 
-    it('does not keep a new run of the gateway from serving the fleet', async () => {
+    for (const [refusing, refuse, permit] of [
+      ['is full', 'fill', 'makeRoom'],
+      ['is read-only', 'forbid', 'permit'],
+    ] as const) {
+      it(`does not keep a new run of the gateway from serving the fleet when it ${refusing}`, async () => {
+        const disk = smallDisk(rig.paths.directory, { size: '16m' });
+        try {
+          const endpoint = await rig.start();
+          const first = await WindowStandIn.join(endpoint, 'one');
+          await first.ask({ kind: 'create', name: 'ada', directory: rig.directory() });
+          await first.launch('ada');
+          await waitFor(
+            'it on disk',
+            async () => (await fleetOnDisk(rig.paths)).agents['ada']?.life.kind === 'running',
+          );
+          const { holder } = await gatewayProcesses(rig.paths);
+          disk[refuse](holder);
+          process.kill(endpoint.gateway.pid, 'SIGKILL');
+          // The file of the run before is all that a window finds.
+          const found = await ensureHolder({ paths: rig.paths, install: () => Promise.resolve(), log: silentLog });
+          const window = await WindowStandIn.join(found, 'one');
+          await waitFor('the notice', () => window.state.notices.some(({ code }) => code === 'state-not-written'));
+          const refusal = await window.ask({ kind: 'stop', name: 'ada' });
+          const during = [window.state.epoch?.id !== endpoint.gateway.instance, window.state.agents['ada']?.life.kind];
+          disk[permit](holder, await runningGateway(rig.paths));
+          await waitFor('the other notice', () => window.state.notices.some(({ code }) => code === 'state-written'));
+          const next = await rig.up({ not: endpoint });
+          window.close();
+          first.close();
+          assert.deepStrictEqual(
+            [refusal?.code, during, next.port, next.token, await agentsOnDisk(rig.paths)],
+            ['state-not-written', [true, 'stopping'], endpoint.port, endpoint.token, ['ada']],
+          );
+        } finally {
+          disk.dispose();
+        }
+      });
+    }
+
+    it('is told when it is read-only from the start, and nothing is left of that', async () => {
       const disk = smallDisk(rig.paths.directory, { size: '16m' });
       try {
-        const endpoint = await rig.start();
-        const first = await WindowStandIn.join(endpoint, 'one');
-        await first.ask({ kind: 'create', name: 'ada', directory: rig.directory() });
-        await first.launch('ada');
-        const { holder } = await gatewayProcesses(rig.paths);
-        disk.fill(holder);
-        process.kill(endpoint.gateway.pid, 'SIGKILL');
-        // The file of the run before is all that a window finds.
-        const found = await ensureHolder({ paths: rig.paths, install: () => Promise.resolve(), log: silentLog });
-        const window = await WindowStandIn.join(found, 'one');
-        await waitFor('the notice', () => window.state.notices.some(({ code }) => code === 'state-not-written'));
-        const refusal = await window.ask({ kind: 'stop', name: 'ada' });
-        const during = [window.state.epoch?.id !== endpoint.gateway.instance, window.state.agents['ada']?.life.kind];
-        disk.makeRoom(holder, await runningGateway(rig.paths));
-        await waitFor('the other notice', () => window.state.notices.some(({ code }) => code === 'state-written'));
-        const next = await rig.up({ not: endpoint });
-        window.close();
-        first.close();
-        assert.deepStrictEqual(
-          [refusal?.code, during, next.port, next.token, await agentsOnDisk(rig.paths)],
-          ['state-not-written', [true, 'stopping'], endpoint.port, endpoint.token, ['ada']],
-        );
+        const launch = { paths: rig.paths, install: () => rig.install(), log: silentLog };
+        await rig.install();
+        disk.forbid();
+        const before = readdirSync(rig.paths.directory, { recursive: true });
+        await assert.rejects(ensureHolder(launch), {
+          code: 'gateway-cannot-start',
+          message: /does not start: E\w+: .*Mend the cause and try again/,
+        });
+        const after = [readdirSync(rig.paths.directory, { recursive: true }), rig.processes()];
+        disk.permit();
+        const { port } = await ensureHolder(launch);
+        assert.deepStrictEqual([after, port > 0], [[before, []], true]);
       } finally {
         disk.dispose();
       }
@@ -199,6 +228,11 @@ function smallDisk(
     const [stop, go] = [limit('0'), limit('unlimited')];
     return { directory, fill: stop, makeRoom: go, forbid: stop, permit: go, dispose: go };
   }
+  let mounts = 1;
+  const unmount = (): void => {
+    execFileSync('umount', ['-l', directory]);
+    mounts -= 1;
+  };
   const filler = join(directory, 'filler');
   return {
     directory,
@@ -210,14 +244,15 @@ function smallDisk(
     makeRoom: () => {
       rmSync(filler);
     },
+    // Laid over it, because what is open for writing below stays so.
     forbid: () => {
-      mount('-o', 'remount,ro');
+      mount('--bind', directory);
+      mounts += 1;
+      mount('-o', 'remount,bind,ro');
     },
-    permit: () => {
-      mount('-o', 'remount,rw');
-    },
+    permit: unmount,
     dispose: () => {
-      execFileSync('umount', ['-l', directory]);
+      while (mounts > 0) unmount();
     },
   };
 }
