@@ -13,7 +13,7 @@ import type { Endpoint } from '../protocol/endpointFile.ts';
 import type { HandsFact } from '../protocol/fleetEvent.ts';
 import { type GatewayMessage, type HandsTask, streamProtocol } from '../protocol/stream.ts';
 import { FleetMirror } from './fleetMirror.ts';
-import { type GatewaySocket, openGatewaySocket, probePort } from './gatewaySocket.ts';
+import { type GatewaySocket, openGatewaySocket, probePort, type UnreadableMessage } from './gatewaySocket.ts';
 import { PendingRequests } from './pendingRequests.ts';
 
 export interface GatewayClientOptions {
@@ -66,6 +66,8 @@ export class GatewayClient extends DisposableObject {
   private wake = new AbortController();
   private problem: BowlineError | undefined;
   private port: number | undefined;
+  /** Of the gateway, as it said last. */
+  private version = 'unknown';
   private waiters = 0;
 
   /** The state or the connection changed. */
@@ -268,8 +270,13 @@ export class GatewayClient extends DisposableObject {
     this.changeEmitter.fire(undefined);
   }
 
-  private accept(message: GatewayMessage | 'unreadable'): void {
+  private accept(message: GatewayMessage | UnreadableMessage): void {
     const { log } = this.options;
+    if (message === 'unreadable snapshot') {
+      // Asked for again, it would be the same. The last state that was understood stays.
+      this.socket?.end(this.ofAnotherVersion());
+      return;
+    }
     if (message === 'unreadable') {
       log.warn('the gateway sent something that this version does not know');
       this.mirror.disconnect();
@@ -279,9 +286,8 @@ export class GatewayClient extends DisposableObject {
     switch (message.kind) {
       case 'welcome':
         log.info('joined the gateway', { epoch: message.epoch, version: message.version });
-        if (message.protocol !== streamProtocol) {
-          this.socket?.end(`it is of another version (${message.version}); reload this window`);
-        }
+        this.version = message.version;
+        if (message.protocol !== streamProtocol) this.socket?.end(this.ofAnotherVersion());
         break;
       case 'snapshot':
       case 'events':
@@ -294,6 +300,10 @@ export class GatewayClient extends DisposableObject {
         this.pending.answer(message.id, message.error);
         break;
     }
+  }
+
+  private ofAnotherVersion(): string {
+    return `it is of another version (${this.version}): reload this window, or update Bowline in it`;
   }
 
   private mirrorMessage(message: Extract<GatewayMessage, { kind: 'snapshot' | 'events' }>): void {

@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { WebSocket } from 'ws';
+import * as z from 'zod/mini';
 import { toDisposable } from '../base/lifecycle.ts';
 import type { Endpoint } from '../protocol/endpointFile.ts';
 import { type GatewayMessage, gatewayMessageSchema, streamPath, type WindowMessage } from '../protocol/stream.ts';
@@ -19,9 +20,13 @@ export interface GatewaySocketOptions {
   readonly answerMs: number;
   /** Without a ping or a message for this long the gateway is hung. It pings every 5 s. */
   readonly silenceMs: number;
-  /** `unreadable`: not of this protocol; it may have been an event, so a number is missed. */
-  readonly onMessage: (message: GatewayMessage | 'unreadable') => void;
+  readonly onMessage: (message: GatewayMessage | UnreadableMessage) => void;
 }
+
+/** Not of this protocol. What is no snapshot may have been an event, so that a number is missed. */
+export type UnreadableMessage = 'unreadable' | 'unreadable snapshot';
+
+const kindSchema = z.object({ kind: z.string() });
 
 /**
  * Connects to the gateway's stream. Rejects, with a sentence's worth of words as message, when the port refuses, when
@@ -95,11 +100,12 @@ export function probePort(port: number, timeoutMs: number): Promise<'refused' | 
   });
 }
 
-function readMessage(data: unknown): GatewayMessage | 'unreadable' {
+function readMessage(data: unknown): GatewayMessage | UnreadableMessage {
   try {
     const value: unknown = JSON.parse(String(data));
     const parsed = gatewayMessageSchema.safeParse(value);
-    return parsed.success ? parsed.data : 'unreadable';
+    if (parsed.success) return parsed.data;
+    return kindSchema.safeParse(value).data?.kind === 'snapshot' ? 'unreadable snapshot' : 'unreadable';
   } catch {
     // Not JSON: the receiver logs it and asks for a snapshot.
     return 'unreadable';

@@ -90,6 +90,31 @@ describe('the client of the gateway', () => {
     deepStrictEqual([gateway.kinds(), client.connection], [['hello', 'resync', 'resync'], { kind: 'connected' }]);
   });
 
+  it('keeps what it understood of the fleet when the gateway is of a version whose state it cannot read, and says so', async () => {
+    gateway.state = new FleetStory().state;
+    await connect();
+    const readable = gateway.state;
+    gateway.state = { ...readable, hands: { holder: 7 } as never };
+    gateway.send({ kind: 'events', sequence: 1, events: [{ at: 1, kind: 'of a later version' } as never] });
+    await waitFor('the third try', () => gateway.kinds().filter((kind) => kind === 'hello').length >= 3);
+    await waitFor(
+      'the reason',
+      () => client.connection.kind === 'away' && client.connection.reason.includes('version'),
+    );
+    const { connection, state } = client;
+    const asked = gateway.kinds().filter((kind) => kind === 'resync').length;
+    gateway.state = readable;
+    await waitFor('the connection', () => client.connection.kind === 'connected');
+    deepStrictEqual(
+      { reason: connection.kind === 'away' && connection.reason, epoch: state.epoch?.id, asked },
+      {
+        reason: 'it is of another version (0.1.0): reload this window, or update Bowline in it',
+        epoch: readable.epoch?.id,
+        asked: 1,
+      },
+    );
+  });
+
   it('gives back answers, and errors with their code and sentence', async () => {
     const done = client.request({ kind: 'stop', name: 'ada' });
     const refused = client.request({ kind: 'verify', name: 'ada' });

@@ -56,6 +56,28 @@ describe('windows', () => {
     );
   });
 
+  it('shows three windows the same at the same number, whoever asks, comes late or missed something', async () => {
+    const all = [await member('one'), await member('two')];
+    const looks: unknown[] = [];
+    const look = async (): Promise<void> => {
+      await Promise.all(all.map(inStep));
+      looks.push(...all.map(({ sequence, state }) => ({ sequence, state })));
+      truth.push(...all.map(() => ({ sequence: parts.fleet.sequence, state: parts.fleet.state })));
+    };
+    const truth: unknown[] = [];
+    await all[0]?.ask({ kind: 'create', name: 'ada', directory: project('a') });
+    await look();
+    all.push(await member('late', 'not offered'));
+    await all[2]?.ask({ kind: 'create', name: 'bo', directory: project('b') });
+    await look();
+    await all[0]?.launch('ada');
+    all[1]?.send({ kind: 'resync' });
+    await Promise.all(all.map((window, index) => window.ask({ kind: 'verify', name: index === 0 ? 'ada' : 'bo' })));
+    await look();
+    assert.deepStrictEqual(looks, truth);
+    assert.equal(looks.length, 8);
+  });
+
   it('tells in one message what happens at once, before the answer that follows it, and to a newcomer only what comes after', async () => {
     const one = await member('one');
     await one.ask({ kind: 'create', name: 'ada', directory: project('a') });
