@@ -14,6 +14,7 @@ import { bundleWindowProgram, type WindowProcess, type WindowProgram } from '../
 import { isLiving } from './livingProcess.ts';
 import { type Note, readNotes } from './notes.ts';
 import type { Order } from './order.ts';
+import type { Fault } from './report.ts';
 
 /** The stand-in for claude, what watches steps, and the window, bundled once for all fleets. */
 export interface FaultPrograms {
@@ -178,9 +179,13 @@ export class FaultFleet {
     return steps;
   }
 
-  /** The process to be killed; undefined: whoever does the step. */
-  async victimPid(victim: Victim): Promise<number | undefined> {
-    return victim === 'tmux' ? Number(await this.rig.tmux('display-message', '-p', '#{pid}')) : undefined;
+  /** Ends the tmux server, and resolves when all agents are known to have ended with it. */
+  async killTmux(): Promise<void> {
+    kill(Number(await this.rig.tmux('display-message', '-p', '#{pid}')), 'SIGKILL');
+    await this.until('the end of all agents', () => {
+      const { agents } = this.rig.state;
+      return this.living.length === 0 && Object.values(agents).every(({ life }) => life.kind === 'stopped');
+    });
   }
 
   /** Makes up for a kill where nobody but a person does: a window is opened again. */
@@ -209,30 +214,34 @@ export class FaultFleet {
   }
 
   /** What of the fleet is not as it must be, in words. */
-  async faults({ running, stopped }: Expected, victim: Victim | undefined): Promise<readonly string[]> {
-    const faults: string[] = [];
+  async faults({ running, stopped }: Expected, victim: Victim | undefined): Promise<readonly Fault[]> {
+    const faults: Fault[] = [];
     const { agents } = this.rig.state;
     const { living } = this;
     const there = [...running, ...stopped].toSorted().join(', ');
     const found = Object.keys(agents).toSorted().join(', ');
-    if (found !== there) faults.push(`agents: ${found} instead of ${there}`);
+    if (found !== there) faults.push(`lost: agents are ${found} instead of ${there}`);
     for (const name of running) {
       const agent = agents[name];
       if (agent === undefined || !this.isReady(name)) {
-        faults.push(`${name} is not ready: ${agent === undefined ? 'missing' : this.shown(name)}`);
+        faults.push(`lost: ${name} is not ready: ${agent === undefined ? 'missing' : this.shown(name)}`);
         continue;
       }
       const own = living.filter((note) => note.agent === name);
       const launch = currentLaunch(agent)?.id;
       const shown = own.map((note) => note.launch).join(', ');
-      if (shown !== launch) faults.push(`${name} runs as ${shown || 'nothing'} instead of ${String(launch)}`);
-      if (!own.every(({ pid }) => isInTmux(pid))) faults.push(`${name} does not run in tmux`);
+      if (shown !== launch) {
+        const kind = own.length > 1 ? 'doubled' : 'lost';
+        faults.push(`${kind}: ${name} runs as ${shown || 'nothing'} instead of ${String(launch)}`);
+      }
+      if (!own.every(({ pid }) => isInTmux(pid))) faults.push(`lost: ${name} does not run in tmux`);
       const conversations = await Promise.all(own.map(({ pid }) => this.conversationOf(pid)));
       if (conversations.join() !== agent.session?.id) {
-        faults.push(`${name} is in ${conversations.join()} instead of ${String(agent.session?.id)}`);
+        faults.push(`conversation: ${name} is in ${conversations.join()} instead of ${String(agent.session?.id)}`);
       }
     }
-    for (const { agent, launch } of living) if (!running.includes(agent)) faults.push(`${agent} runs as ${launch}`);
+    for (const { agent, launch } of living)
+      if (!running.includes(agent)) faults.push(`doubled: ${agent} runs as ${launch}`);
     faults.push(...this.doubled(), ...(await this.onDisk()), ...this.told(victim));
     return faults;
   }
@@ -247,7 +256,7 @@ export class FaultFleet {
   }
 
   /** No launch is started twice, and none that the fleet does not know. */
-  private doubled(): readonly string[] {
+  private doubled(): readonly Fault[] {
     const starts = this.notes.filter(({ what }) => what === 'starts');
     const ids = starts.map(({ launch }) => launch);
     const twice = ids.filter((id, index) => ids.indexOf(id) !== index);
@@ -256,15 +265,15 @@ export class FaultFleet {
       return known !== undefined && !knownLaunchIds(known).includes(launch);
     });
     return [
-      ...twice.map((id) => `launch ${id} was started twice`),
-      ...recent.map(({ launch }) => `launch ${launch} is on no record`),
+      ...twice.map((id): Fault => `doubled: launch ${id} was started twice`),
+      ...recent.map(({ launch }): Fault => `doubled: launch ${launch} is on no record`),
     ];
   }
 
   /** What the files hold is what the fleet holds. */
-  private async onDisk(): Promise<readonly string[]> {
+  private async onDisk(): Promise<readonly Fault[]> {
     const reading = await readState(this.rig.paths);
-    if (reading.kind !== 'ok') return [`the state on disk is ${reading.kind}`];
+    if (reading.kind !== 'ok') return [`lost: the state on disk is ${reading.kind}`];
     const essence = (agents: Readonly<Record<string, Agent>>): string =>
       JSON.stringify(
         Object.entries(agents)
@@ -272,16 +281,16 @@ export class FaultFleet {
           .toSorted(),
       );
     const [disk, shown] = [essence(reading.state.agents), essence(this.rig.state.agents)];
-    return disk === shown ? [] : [`on disk is ${disk} instead of ${shown}`];
+    return disk === shown ? [] : [`lost: on disk is ${disk} instead of ${shown}`];
   }
 
   /** The end of tmux is told, and nothing else went wrong. */
-  private told(victim: Victim | undefined): readonly string[] {
+  private told(victim: Victim | undefined): readonly Fault[] {
     const told = victim === 'tmux' ? ['host-gone'] : [];
     const odd = this.rig.state.notices.filter(({ at, severity, code }) => {
       return at >= this.runSince && severity === 'error' && !told.includes(code);
     });
-    return odd.map(({ code, sentence }) => `${code}: ${sentence}`);
+    return odd.map(({ code, sentence }): Fault => `other: told is ${code}: ${sentence}`);
   }
 
   private get notesFile(): string {

@@ -2,6 +2,7 @@ import { BowlineError, messageOf } from '../../src/base/errors.ts';
 import { waitFor } from '../harness/waitFor.ts';
 import type { FaultFleet, Victim } from './faultFleet.ts';
 import { conversationFaults, fallen, type Operation, type Run } from './operations.ts';
+import type { Fault } from './report.ts';
 
 /** A step of an operation, and who is killed there. */
 export interface Point {
@@ -14,7 +15,7 @@ export interface Point {
 }
 
 /** `not met`: the step did not come this time. */
-export type Outcome = { readonly kind: 'not met' } | { readonly kind: 'met'; readonly faults: readonly string[] };
+export type Outcome = { readonly kind: 'not met' } | { readonly kind: 'met'; readonly faults: readonly Fault[] };
 
 export function nameOfPoint({ operation, role, label, nth, victim }: Point): string {
   const where = victim === role ? '' : ` of the ${role}`;
@@ -38,9 +39,14 @@ export async function findPoints(fleet: FaultFleet, operation: Operation, times 
   }
   // What comes only now and then, such as a look at an interval, is no step of the operation.
   const [first = [], ...rest] = rounds;
-  return first
+  const points = first
     .filter((step) => rest.every((round) => round.includes(step)))
     .flatMap((step) => pointsOf(operation, step));
+  if (operation.tmux !== 'away') return points;
+  const start = points.findIndex(({ label }) => label.includes('new-session'));
+  return points.filter(({ victim, label }, index) => {
+    return victim !== 'tmux' || (index > start + 1 && !label.startsWith('run tmux'));
+  });
 }
 
 function numbered(steps: readonly string[]): readonly string[] {
@@ -69,13 +75,16 @@ const lastStepsMs = 1_000;
 export async function runPoint(fleet: FaultFleet, point: Point): Promise<Outcome> {
   const { operation, role, label, nth, victim } = point;
   const run = await operation.prepare(fleet);
-  const pid = await fleet.victimPid(victim);
-  await fleet.order({ kind: 'kill', role, label, nth, ...(pid !== undefined && { victim: pid }) });
+  const { fleetSocket } = fleet.rig.paths;
+  await fleet.order({ kind: 'kill', role, label, nth, ...(victim === 'tmux' && { tmuxSocket: fleetSocket }) });
   try {
     const person = new Person(fleet, run, victim);
     const faults = await person.finish();
     const isMet = await waitFor('the kill', () => fleet.isMet, { timeoutMs: lastStepsMs }).catch(() => false);
-    if (!isMet) return faults.length === 0 ? { kind: 'not met' } : { kind: 'met', faults: ['not killed', ...faults] };
+    if (!isMet)
+      return faults.length === 0
+        ? { kind: 'not met' }
+        : { kind: 'met', faults: ['not killed: its step did not come', ...faults] };
     const after = await person.judge();
     await fleet.makeUp(victim);
     return { kind: 'met', faults: after };
@@ -99,15 +108,15 @@ class Person {
   }
 
   /** Asks, asks again where there was no answer and nothing came of it, and resolves as {@link judge} does. */
-  async finish(): Promise<readonly string[]> {
+  async finish(): Promise<readonly Fault[]> {
     this.fleet.begin();
     while (!(await this.ask())) if (this.asked > 4) throw new Error(`it was asked for in vain: ${this.refusal}`);
     return this.judge();
   }
 
   /** Looks, and brings back what fell, until all is done and nothing is wrong; what stays wrong is a fault. */
-  async judge(): Promise<readonly string[]> {
-    let faults: readonly string[] = [];
+  async judge(): Promise<readonly Fault[]> {
+    let faults: readonly Fault[] = [];
     const look = async (): Promise<boolean> => {
       await this.makeUp();
       faults = await this.faults();
@@ -115,8 +124,8 @@ class Person {
     };
     await waitFor('a fleet without a fault', look, { timeoutMs: 40_000, everyMs: 50 }).catch((error: unknown) => {
       faults = [
-        ...(faults.length === 0 ? [String(error)] : faults),
-        ...(this.refusal === '' ? [] : [`(last refusal: ${this.refusal})`]),
+        ...(faults.length === 0 ? [`other: ${String(error)}` as const] : faults),
+        ...(this.refusal === '' ? [] : [`other: the last refusal was ${this.refusal}` as const]),
       ];
     });
     return faults;
@@ -142,7 +151,7 @@ class Person {
     const { fleet, run, victim } = this;
     if (!fleet.isMet) return;
     if (victim === 'window') await fleet.keepWindows();
-    if (victim !== 'tmux') return;
+    if (victim !== 'tmux' || run.isUnderWay?.() === true) return;
     for (const name of fallen(fleet, run)) {
       try {
         await fleet.request({ kind: 'start', name });
@@ -153,14 +162,14 @@ class Person {
     }
   }
 
-  private async faults(): Promise<readonly string[]> {
+  private async faults(): Promise<readonly Fault[]> {
     const { fleet, run, victim, asked } = this;
-    if (!this.isConnectedAnew()) return ['the gateway is away'];
+    if (!this.isConnectedAnew()) return ['lost: the gateway is away'];
     return [
-      ...(run.isDone(victim) ? [] : ['it is not done']),
+      ...(run.isDone(victim) ? [] : ['lost: it is not done' as const]),
       ...(await fleet.faults(run.expected, victim)),
       ...conversationFaults(fleet, run),
-      ...(await run.faults(victim, asked)),
+      ...run.faults(victim, asked),
     ];
   }
 

@@ -1,6 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { currentLaunch } from '../../src/core/fleet/agent.ts';
+import { openRestoration } from '../../src/core/fleet/restore.ts';
 import type { Expected, FaultFleet, Victim } from './faultFleet.ts';
+import type { Fault } from './report.ts';
 
 /** One time that an operation is done. */
 export interface Run {
@@ -13,13 +15,17 @@ export interface Run {
   readonly isTaken: () => boolean;
   /** Whether it has come to its end; the agents that are to run are ready then, too. */
   readonly isDone: (victim: Victim | undefined) => boolean;
+  /** Whether it brings agents back by itself yet. */
+  readonly isUnderWay?: () => boolean;
   /** What is wrong in the end, but for what is wrong with any operation. */
-  readonly faults: (victim: Victim | undefined, asked: number) => readonly string[] | Promise<readonly string[]>;
+  readonly faults: (victim: Victim | undefined, asked: number) => readonly Fault[];
 }
 
 /** Something that a person does with the fleet. */
 export interface Operation {
   readonly name: string;
+  /** `away`: there is no tmux server to be killed before the operation starts one. */
+  readonly tmux?: 'away';
   /** Brings the fleet to where it can be done. */
   readonly prepare: (fleet: FaultFleet) => Promise<Run>;
 }
@@ -51,7 +57,8 @@ function launchFaults(fleet: FaultFleet, name: string, before: number, wanted: n
   return (victim, asked) => {
     const more = (fleet.agent(name)?.launchCount ?? 0) - before;
     const most = wanted * asked + (victim === 'tmux' ? 1 : 0);
-    return more < wanted || more > most ? [`${name} was launched ${more} times`] : [];
+    if (more >= wanted && more <= most) return [];
+    return [`${more < wanted ? 'lost' : 'doubled'}: ${name} was launched ${more} times`];
   };
 }
 
@@ -93,7 +100,7 @@ const remove: Operation = {
       isDone: () => fleet.agent(name) === undefined,
       faults: () => {
         const { key } = fleet.rig.paths.agent(name);
-        return existsSync(key) ? [`the key of ${name} is left`] : [];
+        return existsSync(key) ? [`other: the key of ${name} is left`] : [];
       },
     };
   },
@@ -158,12 +165,12 @@ const configure: Operation = {
       act: () => fleet.request({ kind: 'configure agent', name: subject, change: { environment: { MARK: mark } } }),
       isTaken,
       isDone: () => isTaken() && (fleet.agent(subject)?.launchCount ?? 0) > before && fleet.isReady(subject),
-      faults: async (victim, asked) => {
+      faults: (victim, asked): readonly Fault[] => {
         const pid = fleet.living.find(({ agent }) => agent === subject)?.pid ?? 0;
         const isSet = readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`MARK=${mark}\0`);
         return [
-          ...(isSet ? [] : [`${subject} runs without what was configured`]),
-          ...(await launchFaults(fleet, subject, before, 1)(victim, asked)),
+          ...(isSet ? [] : [`lost: ${subject} runs without what was configured` as const]),
+          ...launchFaults(fleet, subject, before, 1)(victim, asked),
         ];
       },
     };
@@ -185,7 +192,9 @@ const prompt: Operation = {
       faults: () => {
         const taken = fleet.notes.filter((note) => note.what === 'submits' && note.text === text).length;
         const fits = { received: taken === 1, unknown: taken <= 1, failed: taken === 0 }[state()] ?? false;
-        return fits ? [] : [`a prompt that is ${state()} was submitted ${taken} times`];
+        return fits
+          ? []
+          : [`${taken > 1 ? 'doubled' : 'lost'}: a prompt that is ${state()} was submitted ${taken} times`];
       },
     };
   },
@@ -204,9 +213,11 @@ const reconnect: Operation = {
       act: () => fleet.request({ kind: 'reconnect', name: subject, server: 'bowline-self' }),
       isTaken: () => incidents() > 0 || typed() > before,
       isDone: (victim) => incidents() === 0 && (victim === 'tmux' || typed() > before),
-      faults: (victim, asked) => {
+      faults: (victim, asked): readonly Fault[] => {
         const times = typed() - before;
-        return times <= asked && (times > 0 || victim === 'tmux') ? [] : [`the line was typed ${times} times`];
+        return times <= asked && (times > 0 || victim === 'tmux')
+          ? []
+          : [`${times > asked ? 'doubled' : 'lost'}: the line was typed ${times} times`];
       },
     };
   },
@@ -227,7 +238,7 @@ const clear: Operation = {
       isDone: (victim) => victim === 'tmux' || fleet.agent(subject)?.session?.id !== before,
       faults: (victim) => {
         const isKept = fleet.agent(subject)?.lineage.some(({ id }) => id === before) === true;
-        return isKept || victim === 'tmux' ? [] : ['the conversation before /clear is not on record'];
+        return isKept || victim === 'tmux' ? [] : ['lost: the conversation before /clear is not on record' as const];
       },
     };
   },
@@ -247,14 +258,65 @@ const fork: Operation = {
       act: () => fleet.request({ kind: 'fork', name: subject }),
       isTaken: () => (fleet.agent(subject)?.launchCount ?? 0) > launchCount,
       isDone: () => fleet.agent(subject)?.session?.id !== before?.id,
-      faults: async (victim, asked) => {
+      faults: (victim, asked): readonly Fault[] => {
         const copy = readFileSync(fleet.agent(subject)?.session?.transcriptPath ?? '', 'utf8');
         return [
           ...(copy.includes('words to keep') && !copy.includes('POISON')
             ? []
-            : ['the copy does not hold what it must']),
-          ...(readFileSync(before?.transcriptPath ?? '', 'utf8') === original ? [] : ['the original was changed']),
-          ...(await launchFaults(fleet, subject, launchCount, 1)(victim, asked)),
+            : ['lost: the copy does not hold what it must' as const]),
+          ...(readFileSync(before?.transcriptPath ?? '', 'utf8') === original
+            ? []
+            : ['lost: the original was changed' as const]),
+          ...launchFaults(fleet, subject, launchCount, 1)(victim, asked),
+        ];
+      },
+    };
+  },
+};
+
+const restore: Operation = {
+  name: 'restore all',
+  tmux: 'away',
+  prepare: async (fleet) => {
+    const run = await readyFleet(fleet);
+    await fleet.killTmux();
+    const former = fleet.rig.state.restoration?.id;
+    const launches = run.expected.running.map((name) => [name, fleet.agent(name)?.launchCount ?? 0] as const);
+    const isUnderWay = (): boolean => openRestoration(fleet.rig.state) !== undefined;
+    const isTaken = (): boolean =>
+      fleet.rig.state.restoration !== undefined && fleet.rig.state.restoration.id !== former;
+    return {
+      ...run,
+      act: () => fleet.request({ kind: 'restore all' }),
+      isTaken,
+      isUnderWay,
+      isDone: () => isTaken() && !isUnderWay(),
+      faults: (victim, asked): readonly Fault[] => {
+        return launches.flatMap(([name, before]) => launchFaults(fleet, name, before, 1)(victim, asked));
+      },
+    };
+  },
+};
+
+const fresh: Operation = {
+  name: 'force fresh restart',
+  prepare: async (fleet) => {
+    const run = await readyFleet(fleet);
+    const { session, launchCount = 0 } = fleet.agent(subject) ?? {};
+    const isTaken = (): boolean => (fleet.agent(subject)?.launchCount ?? 0) > launchCount;
+    return {
+      ...run,
+      conversations: { ...run.conversations, [subject]: undefined },
+      act: () => fleet.request({ kind: 'restart', name: subject, mode: 'fresh', guard: 'bypass', reason: 'asked' }),
+      isTaken,
+      isDone: () => isTaken() && fleet.agent(subject)?.session?.id !== session?.id,
+      faults: (victim, asked): readonly Fault[] => {
+        const former = fleet.agent(subject)?.lineage.findLast(({ id }) => id === session?.id);
+        return [
+          ...(former?.givenUp?.why === 'fresh restart'
+            ? []
+            : ['lost: the former conversation is not kept as given up' as const]),
+          ...launchFaults(fleet, subject, launchCount, 1)(victim, asked),
         ];
       },
     };
@@ -263,18 +325,21 @@ const fork: Operation = {
 
 /** In groups that are done in turn on one fleet: the end of one is the beginning of the next. */
 export const operationGroups: readonly (readonly Operation[])[] = [
+  [restore],
   [create, remove],
   [stop, resume],
   [restart, configure],
   [prompt, reconnect],
-  [fork, clear],
+  [fork, clear, fresh],
 ];
 
 /** The conversation of a launch that was asked for stands in it before a hook has told it. */
-export function conversationFaults(fleet: FaultFleet, { conversations }: Run): readonly string[] {
-  return Object.entries(conversations).flatMap(([name, id]) => {
+export function conversationFaults(fleet: FaultFleet, { conversations }: Run): readonly Fault[] {
+  return Object.entries(conversations).flatMap(([name, id]): readonly Fault[] => {
     const found = fleet.agent(name)?.session?.id;
-    return id === undefined || found === id ? [] : [`${name} is back in ${String(found)} instead of ${id}`];
+    return id === undefined || found === id
+      ? []
+      : [`conversation: ${name} is back in ${String(found)} instead of ${id}`];
   });
 }
 

@@ -11,8 +11,8 @@ export const orderSchema = z.discriminatedUnion('kind', [
     role: z.enum(['gateway', 'window']),
     label: z.string(),
     nth: z.int(),
-    /** Absent: the process itself. */
-    victim: z.optional(z.int()),
+    /** Of the tmux server to be killed, where one runs; absent: the process itself is. */
+    tmuxSocket: z.optional(z.string()),
   }),
 ]);
 

@@ -3,6 +3,7 @@
 import { type FaultFleet as Fleet, bundleFaultPrograms, FaultFleet, type FaultPrograms } from './faultFleet.ts';
 import { findPoints, nameOfPoint, type Point, runPoint } from './faultRun.ts';
 import { type Operation, operationGroups } from './operations.ts';
+import { type Fault, type Judged, reportOf } from './report.ts';
 
 /** A point whose step did not come is tried again so often: what runs side by side comes in another order at times. */
 const triesAtMost = 4;
@@ -10,15 +11,10 @@ const triesAtMost = 4;
 /** Fleets that are to be ended with this process. */
 const open = new Set<Fleet>();
 
-interface Tally {
-  passed: number;
-  failed: number;
-}
-
 interface Session {
   readonly programs: FaultPrograms;
   readonly words: readonly string[];
-  readonly tally: Tally;
+  readonly judged: Judged[];
 }
 
 async function main(): Promise<void> {
@@ -28,7 +24,7 @@ async function main(): Promise<void> {
   });
   const queue = groups.filter((group) => group.length > 0);
   const started = performance.now();
-  const tally: Tally = { passed: 0, failed: 0 };
+  const judged: Judged[] = [];
   const programs = await bundleFaultPrograms();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
@@ -39,20 +35,19 @@ async function main(): Promise<void> {
   try {
     const lane = async (): Promise<void> => {
       for (let group = queue.shift(); group !== undefined; group = queue.shift())
-        await runGroup({ programs, words, tally }, group);
+        await runGroup({ programs, words, judged }, group);
     };
     await Promise.all([lane(), lane(), lane()]);
   } finally {
     await programs.dispose();
   }
   const seconds = Math.round((performance.now() - started) / 1000);
-  console.log(`${tally.passed + tally.failed} points in ${seconds} s, each with one kill`);
-  console.log(`${tally.passed} passed, ${tally.failed} failed`);
-  if (tally.failed > 0) process.exitCode = 1;
+  for (const line of reportOf(judged, seconds)) console.log(line);
+  if (judged.length === 0 || judged.some(({ faults }) => faults.length > 0)) process.exitCode = 1;
 }
 
 /** The points of the operations in turn: the end of one is where the next one begins. */
-async function runGroup({ programs, words, tally }: Session, group: readonly Operation[]): Promise<void> {
+async function runGroup({ programs, words, judged }: Session, group: readonly Operation[]): Promise<void> {
   let fleet = await openFleet(programs);
   try {
     const lists: Point[][] = [];
@@ -66,7 +61,7 @@ async function runGroup({ programs, words, tally }: Session, group: readonly Ope
         const point = list.shift();
         if (point === undefined) continue;
         isLeft = true;
-        const isGood = await judged(fleet, point, tally);
+        const isGood = await judge(fleet, point, judged);
         if (isGood) continue;
         // The next point is to begin with a fleet in which nothing is wrong.
         await close(fleet);
@@ -74,7 +69,11 @@ async function runGroup({ programs, words, tally }: Session, group: readonly Ope
       }
     }
   } catch (error) {
-    tally.failed += 1;
+    judged.push(
+      ...group.map(
+        ({ name }) => ({ operation: name, victim: 'gateway', faults: [`other: ${String(error)}`] }) as const,
+      ),
+    );
     console.log(`FAILED ${group.map(({ name }) => name).join(', ')}: ${String(error)}`);
   } finally {
     await close(fleet);
@@ -92,26 +91,25 @@ async function close(fleet: Fleet): Promise<void> {
   open.delete(fleet);
 }
 
-async function judged(fleet: Fleet, point: Point, tally: Tally): Promise<boolean> {
+async function judge(fleet: Fleet, point: Point, judged: Judged[]): Promise<boolean> {
   const started = performance.now();
   const faults = await faultsAt(fleet, point);
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  if (faults.length === 0) tally.passed += 1;
-  else tally.failed += 1;
+  judged.push({ operation: point.operation.name, victim: point.victim, faults });
   console.log(`${faults.length === 0 ? 'ok    ' : 'FAILED'} ${nameOfPoint(point)} ${seconds} s`);
   for (const fault of faults) console.log(`       ${fault}`);
   return faults.length === 0;
 }
 
-async function faultsAt(fleet: Fleet, point: Point): Promise<readonly string[]> {
+async function faultsAt(fleet: Fleet, point: Point): Promise<readonly Fault[]> {
   try {
     for (let tries = 0; tries < triesAtMost; tries += 1) {
       const outcome = await runPoint(fleet, point);
       if (outcome.kind === 'met') return outcome.faults;
     }
-    return ['its step did not come: nothing was killed'];
+    return ['not killed: its step did not come'];
   } catch (error) {
-    return [String(error)];
+    return [`other: ${String(error)}`];
   }
 }
 

@@ -15,7 +15,7 @@ const { BOWLINE_STEPS: directory = '' } = process.env;
 const program = path.basename(process.argv[1] ?? '');
 const role = program === 'gateway.js' ? 'gateway' : program === 'windowMain.js' ? 'window' : undefined;
 const files = { order: path.join(directory, 'order.json'), met: path.join(directory, 'met.json') };
-const { readFileSync, appendFileSync, renameSync } = fs;
+const { readFileSync, readdirSync, appendFileSync, renameSync } = fs;
 const kill = process.kill.bind(process);
 const spawnSchema = z.object({ args: z.array(z.string()) });
 const counts = new Map<string, number>();
@@ -47,10 +47,25 @@ function step(label: string): void {
   const nth = (counts.get(label) ?? 0) + 1;
   counts.set(label, nth);
   if (nth !== order.nth) return;
+  const victim = order.tmuxSocket === undefined ? process.pid : tmuxServer(order.tmuxSocket);
+  if (victim === undefined) return;
   renameSync(files.order, files.met);
-  kill(order.victim ?? process.pid, 'SIGKILL');
-  while (order.victim !== undefined && isLiving(order.victim))
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+  kill(victim, 'SIGKILL');
+  while (isLiving(victim)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+}
+
+function tmuxServer(socket: string): number | undefined {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  const isServer = (pid: string): boolean => {
+    try {
+      const isTmux = readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('tmux: server');
+      return isTmux && readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(socket);
+    } catch {
+      return false; // ended meanwhile
+    }
+  };
+  const found = pids.find(isServer);
+  return found === undefined ? undefined : Number(found);
 }
 
 /** The name of a state file without what is different each time; undefined: a log. */
