@@ -71,11 +71,13 @@ function fateOf(state: FleetState, restoration: Restoration, name: string): Fate
 }
 
 /** A launch of this restoration that is neither up nor in the hands of a person or of healing. */
-function isComingUp({ life, incidents }: Agent, { id }: Restoration): boolean {
+function isComingUp(agent: Agent, { id }: Restoration): boolean {
+  const { life, incidents } = agent;
   if (life.kind === 'launching') return life.launch.restoration === id;
   if (life.kind !== 'running' || life.running.launch.restoration !== id) return false;
   const { verifiedAt, unverified, dialog } = life.running;
-  const needsPerson = unverified !== undefined || (dialog !== undefined && dialog !== 'permission');
+  const isAtDialog = dialog !== undefined && dialog !== 'permission';
+  const needsPerson = unverified !== undefined || isAtDialog || poisonSentence(agent) !== undefined;
   return verifiedAt === undefined && !needsPerson && Object.keys(incidents).length === 0;
 }
 

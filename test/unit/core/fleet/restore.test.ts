@@ -168,6 +168,18 @@ describe('restore', () => {
     deepStrictEqual(progress(story), ['', '', 'done']);
   });
 
+  it('is over at once for an agent whose conversation proves to be poisoned while it comes up', () => {
+    const story = restore(lost(['a']), ['a']);
+    const launchId = launchOf(story, 'a');
+    const errors = [1, 2].map((index) => ({ kind: 'poisoned: image', at: story.now + index }));
+    story.wait(10).tell({ kind: 'transcript seen', name: 'a', sessionId: 'session-a', file: 'there', errors });
+    story
+      .launched('a', launchId)
+      .hook({ event: 'SessionStart', source: 'resume', sessionId: 'session-a' }, 'a', launchId);
+    story.settle();
+    deepStrictEqual(progress(story), ['', '', 'done']);
+  });
+
   it('starts those anew that end with the tmux server in its middle, three times at most', () => {
     const story = restore(lost(['a', 'b']), ['a', 'b']);
     comeUp(story, 'a');
