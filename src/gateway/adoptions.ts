@@ -96,7 +96,7 @@ export class Adoptions extends DisposableObject {
       if (!this.isOpen(name, adoption)) throw refusal(pid, 'It was called off.');
       process.kill(pid, 'SIGTERM');
     } catch (error) {
-      await this.takeBack(name, adoption, messageOf(error));
+      this.takeBack(name, adoption, messageOf(error));
       throw isErrorWithCode(error, 'EPERM') ? refusal(pid, 'It is of another user. Work with it there.') : error;
     }
     log.info('a process was asked to end for its conversation', { agent: name, pid });
@@ -163,7 +163,7 @@ export class Adoptions extends DisposableObject {
     if (!this.isOpen(name, adoption)) return;
     if (presence !== 'gone') {
       const detail = `process ${pid} was asked to end and still runs: end it, then use Resume`;
-      await fleet.reportDurably({ at: clock(), kind: 'adoption ended', name, detail });
+      fleet.report({ at: clock(), kind: 'adoption ended', name, detail });
       const waited = Math.round(endWithin / 1000);
       this.notice(
         agent,
@@ -174,16 +174,17 @@ export class Adoptions extends DisposableObject {
     }
     const at = clock();
     const launch = { ...resumeOrFresh(agent, at), cause: 'person' } as const;
-    await fleet.reportDurably({ at, asker: by, kind: 'launch requested', name, launch });
+    // Also where the disk refuses by now: what is on record already leads here again.
+    fleet.report({ at, asker: by, kind: 'launch requested', name, launch });
     this.notice(agent, 'info', `Process ${pid} has ended, and ${name} goes on with its conversation.`);
   }
 
   /** Nothing was ended: it is as if nobody had asked. */
-  private async takeBack(name: string, adoption: Adoption, reason: string): Promise<void> {
+  private takeBack(name: string, adoption: Adoption, reason: string): void {
     const { fleet, clock } = this.options;
     if (!this.isOpen(name, adoption)) return;
     fleet.report({ at: clock(), kind: 'adoption ended', name, detail: reason });
-    await fleet.reportDurably({ at: clock(), kind: 'agent removed', name });
+    fleet.report({ at: clock(), kind: 'agent removed', name });
   }
 
   private isOpen(name: string, { pid, startTime }: Adoption): boolean {

@@ -49,6 +49,8 @@ export interface SessionClaim {
   readonly version?: string;
   /** `interactive`: a person works in it. */
   readonly kind?: string;
+  /** `cli`: it was started in a terminal. */
+  readonly entrypoint?: string;
   /** Absent: it does not tell (yet); never taken for `idle`. */
   readonly status?: LiveSession['status'];
   readonly waitingFor?: string;
@@ -67,6 +69,7 @@ export function readSessionClaim(value: unknown): SessionClaim | undefined {
   const directory = textOf(fields['cwd']);
   const version = textOf(fields['version']);
   const kind = textOf(fields['kind']);
+  const entrypoint = textOf(fields['entrypoint']);
   const waitingFor = textOf(fields['waitingFor']);
   return {
     pid,
@@ -75,6 +78,7 @@ export function readSessionClaim(value: unknown): SessionClaim | undefined {
     ...(directory !== undefined && { directory }),
     ...(version !== undefined && { version }),
     ...(kind !== undefined && { kind }),
+    ...(entrypoint !== undefined && { entrypoint }),
     ...((status === 'busy' || status === 'idle' || status === 'waiting') && { status }),
     ...(waitingFor !== undefined && { waitingFor }),
     ...(typeof startedAt === 'number' && { startedAt }),

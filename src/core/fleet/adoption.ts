@@ -58,16 +58,21 @@ function isOwn({ agents }: FleetState, { within, surroundings }: SeenClaude): bo
   return launchId !== undefined && Object.values(agents).some((agent) => liveLaunchIds(agent).includes(launchId));
 }
 
-function strangeness({ pid, kind, sessionId, startTime, surroundings, directory }: SeenClaude): string | undefined {
+function strangeness(process: SeenClaude): string | undefined {
+  const { pid, kind, entrypoint, sessionId, startTime, surroundings, directory } = process;
   if (kind !== 'interactive') {
     return `It is no interactive session (${kind ?? 'it does not tell what it is'}). Let it end by itself.`;
   }
   if (!isSessionId(sessionId) || directory === undefined) {
     return 'It does not tell its conversation in a known form. Update Claude Code, or create an agent with New Agent.';
   }
+  const byHand = `go on by hand: ${resumeByHand(directory, sessionId)}`;
+  if (entrypoint !== undefined && entrypoint !== 'cli') {
+    return `Another program drives it (${entrypoint}). End it there and ${byHand}`;
+  }
   if (startTime === undefined || surroundings === undefined) {
     const what = startTime === undefined ? `that process ${pid} is still this claude` : 'whose it is';
-    return `It cannot be proven ${what}. End it in its terminal and go on by hand: ${resumeByHand(directory, sessionId)}`;
+    return `It cannot be proven ${what}. End it in its terminal and ${byHand}`;
   }
   return undefined;
 }

@@ -1,5 +1,6 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import { readLiveSession } from '../../../../src/core/claude/liveSession.ts';
+import { readLiveSession, readSessionClaim } from '../../../../src/core/claude/liveSession.ts';
+import { recordOf } from '../../../../src/core/claude/fields.ts';
 import { fixture, versions } from './fixtures.ts';
 
 describe('live-session files', () => {
@@ -17,6 +18,24 @@ describe('live-session files', () => {
         { ...common, status: 'busy' },
         { ...common, status: 'waiting', waitingFor: 'permission prompt' },
       ]);
+    });
+  }
+
+  for (const version of versions) {
+    it(`tell what a process of claude ${version} works on, also without a status`, () => {
+      const file = recordOf(JSON.parse(fixture(version, 'sessions', 'waiting.json'))) ?? {};
+      const { status: _status, waitingFor: _for, ...young } = file;
+      const claims = [file, young].map((value) => {
+        const claim = readSessionClaim(value);
+        if (claim === undefined) return undefined;
+        const { pid, sessionId, processStart = '', startedAt, ...rest } = claim;
+        return {
+          ...rest,
+          seen: pid > 1 && sessionId.length === 36 && /^\d+$/.test(processStart) && startedAt !== undefined,
+        };
+      });
+      const common = { directory: '/home/user/project', version, kind: 'interactive', entrypoint: 'cli', seen: true };
+      deepStrictEqual(claims, [{ ...common, status: 'waiting', waitingFor: 'permission prompt' }, common]);
     });
   }
 

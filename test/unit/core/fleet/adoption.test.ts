@@ -16,7 +16,7 @@ const fleetSocket = '/state/bowline/fleet.sock';
 /** A claude that a person started in their own tmux, and that is idle. */
 const byHand: SeenClaude = {
   ...{ pid: 70, sessionId: id(7), processStart: '4711', directory: '/work/site', version: '2.1.332' },
-  ...{ kind: 'interactive', status: 'idle', startedAt: 1 },
+  ...{ kind: 'interactive', entrypoint: 'cli', status: 'idle', startedAt: 1 },
   startTime: 'proc:boot:4711',
   surroundings: { tmuxSocket: '/tmp/tmux-1000/default' },
   transcript: { path: `/c/${id(7)}.jsonl`, saysSomething: 'yes', firstPrompt: 'hello' },
@@ -67,6 +67,10 @@ describe('whether a foreign claude can be adopted', () => {
       ],
       [verdict({ kind: 'bg' }), 'It is no interactive session (bg). Let it end by itself.'],
       [inWords(lacking('kind')), 'It is no interactive session (it does not tell what it is). Let it end by itself.'],
+      [
+        verdict({ entrypoint: 'an-editor' }),
+        `Another program drives it (an-editor). End it there and go on by hand: cd /work/site && claude --resume ${id(7)}`,
+      ],
       [
         verdict({ sessionId: 'fix the menu' }),
         'It does not tell its conversation in a known form. Update Claude Code, or create an agent with New Agent.',
