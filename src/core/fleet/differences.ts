@@ -49,7 +49,8 @@ function differenceOfPane(
   if (agent !== undefined && liveLaunchIds(agent).includes(launchId)) return [];
   const process = `Process ${pid} in the tmux session ${name} belongs to launch ${launchId}`;
   if (agent === undefined) {
-    return [difference(name, 'pane without record', `${process}, and no agent of that name is on record. It goes on.`)];
+    const detail = `${process}, and no agent of that name is on record. It goes on; Adopt Session makes it an agent again.`;
+    return [difference(name, 'pane without record', detail)];
   }
   const known = knownLaunchIds(agent).includes(launchId) ? 'which is over' : 'which is not on record';
   return [difference(name, 'pane of another launch', `${process}, ${known}.`)];
