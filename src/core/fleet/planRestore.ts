@@ -4,7 +4,7 @@ import { resumeOrFresh } from './launching.ts';
 import { openRestoration, restoreProgress } from './restore.ts';
 
 /** So many agents are started by a restoration at a time. */
-export const restoredAtOnce = 3;
+const restoredAtOnce = 3;
 
 /**
  * Starts the agents of a restoration, a few at a time, each after the launch of another one is verified or needs a person;
