@@ -259,11 +259,11 @@ function observe(world: FleetWorld): void {
   world.observe();
 }
 
-/** Reports may come twice, late, and in any order. */
+/** Reports may come twice, late, and in any order; the gateway takes none for later than now (`SpoolDrain`). */
 function again(world: FleetWorld, choice: Choice): void {
   const recent = world.reports.slice(-12).filter(({ kind }) => isReport(kind));
   const event = recent[choice.below(12)];
-  if (event !== undefined) world.tell(event, event.at);
+  if (event !== undefined) world.tell(event, Math.min(event.at, world.now));
 }
 
 function isReport(kind: string): boolean {
