@@ -292,7 +292,8 @@ function junk(world: FleetWorld, choice: Choice): void {
   if (step === 7) world.tell({ kind: 'launch verified', name, launchId });
   if (step === 8) world.tell({ kind: 'doubted', name, server: 'bowline-self', cause: 'asked' });
   if (step === 9) world.tell({ kind: 'incident closed', name, server: 'no-server', outcome: 'bound' });
-  if (step === 10) world.tell({ kind: 'agent removed', name });
+  // Of one that has run the gateway clears the pane first, by a stop.
+  if (step === 10 && former === undefined) world.tell({ kind: 'agent removed', name });
   if (step === 11) {
     const fact = { event: 'UserPromptSubmit', sessionId: 'session-late', transcriptExists: true } as const;
     world.tell({ kind: 'hook reported', name, launchId, hook: fact });
