@@ -139,6 +139,32 @@ describe('admin API', () => {
     );
   });
 
+  it('lists foreign claudes, and adopts only one that is there, under a name that is free', async () => {
+    const wanted = { name: 'bo', pid: 99_999_999, startTime: 'proc:boot:1', sessionId: 's' };
+    assert.deepStrictEqual(
+      [
+        await ask('GET', '/foreign'),
+        brief(await ask('POST', '/agents', { name: 'ada', directory: project })),
+        brief(await ask('POST', '/foreign', wanted)),
+        brief(await ask('POST', '/foreign', { ...wanted, name: 'ada' })),
+        brief(await ask('POST', '/foreign', { ...wanted, name: 'No' })),
+        brief(await ask('POST', '/foreign', { ...wanted, pid: 0 })),
+        brief(await ask('DELETE', '/foreign')),
+        Object.keys(parts.fleet.state.agents),
+      ],
+      [
+        { status: 200, body: { processes: [] } },
+        '201',
+        '409 launch-refused',
+        '409 name-taken',
+        '400 name-invalid',
+        '400 bad-request',
+        '405 method-not-allowed',
+        ['ada'],
+      ],
+    );
+  });
+
   it('takes prompts and restarts after a save, shows what became of them, and lets them be called off', async () => {
     await ask('POST', '/agents', { name: 'ada', directory: project });
     const promptsSchema = z.object({
