@@ -103,7 +103,8 @@ export class LaunchFiles {
 
   private settings(agent: Agent, launch: Launch): object {
     return hookSettings({
-      command: shellLine([this.options.paths.launcher, 'hook', agent.name, launch.id]),
+      // Without a shell in between, what runs the hook is Claude itself.
+      command: `exec ${shellLine([this.options.paths.launcher, 'hook', agent.name, launch.id])}`,
       allowedServers: enabledServers(agent),
     });
   }

@@ -155,7 +155,7 @@ describe('windows', () => {
         mcp,
         modes: [files.mcpConfig, files.settings, files.key].map((path) => statSync(path).mode & 0o777),
         hook: readFileSync(files.settings, 'utf8').includes(
-          `'${parts.paths.launcher}' 'hook' 'ada' '${task.launchId}'`,
+          `exec '${parts.paths.launcher}' 'hook' 'ada' '${task.launchId}'`,
         ),
         secret: JSON.stringify(window.messages).includes(key),
       },
