@@ -12,6 +12,8 @@ export interface ModelRequest {
   readonly kind: 'turn' | 'side';
   /** All text of the last user message, with the reminders that `claude` adds to it. */
   readonly text: string;
+  /** All text of the user messages before that one. */
+  readonly earlier: string;
   /** All text of the messages of role `system`, in which newer versions hand on what hooks told. */
   readonly notes: string;
   /** What the last user message hands back from tools, as JSON. */
@@ -59,6 +61,7 @@ type Block =
  * What the last prompt asks for at the start of a line is done in a turn with tools:
  * - `CALL <tool> {json}` calls that tool; its result comes back as `RESULT<<...>>`, with `ERR` at the end for an error
  * - `FAIL400 <text>` answers 400 `invalid_request_error` with that text
+ * - `RECALL` comes back as `RECALLED ...`, with what earlier prompts of the conversation said after `REMEMBER `
  * - `SLOW <ms>` waits first; one of the above may follow on the same line
  * - anything else comes back as `ECHO<<...>>`, its last 60 characters
  */
@@ -125,13 +128,14 @@ async function answer(request: IncomingMessage, response: ServerResponse, contex
 
 function readRequest(input: Messages): ModelRequest {
   // The last *user* message: newer versions of claude append system messages after it.
-  const content = input.messages.findLast((message) => message.role === 'user')?.content ?? '';
-  const parts = partsOf(content);
+  const said = input.messages.filter(({ role }) => role === 'user').map((message) => partsOf(message.content));
+  const parts = said.at(-1) ?? [];
   const notes = input.messages.filter(({ role }) => role === 'system').flatMap((message) => partsOf(message.content));
   return {
     model: input.model,
     kind: input.tools.length > 0 ? 'turn' : 'side',
     text: textOf(parts),
+    earlier: textOf(said.slice(0, -1).flat()),
     notes: textOf(notes),
     toolResults: parts.flatMap((part) => ('content' in part ? [describeResult(part)] : [])),
     tools: input.tools.map((tool) => tool.name),
@@ -153,6 +157,10 @@ function describeResult(result: { content?: unknown; is_error?: boolean | undefi
 function chooseBlock(asked: ModelRequest): Block {
   const [result] = asked.toolResults;
   if (result !== undefined) return { type: 'text', text: `RESULT<<${result}>>` };
+  if (asked.kind === 'turn' && /^RECALL\b/m.test(asked.text)) {
+    const words = [...asked.earlier.matchAll(/^REMEMBER (.*)$/gm)].map((found) => found[1] ?? '');
+    return { type: 'text', text: `RECALLED ${words.join(', ')}.` };
+  }
   const call = asked.kind === 'turn' ? /^(?:SLOW \d+ )?CALL (\S+)(?: (\{.*\}))?/m.exec(asked.text) : null;
   if (call?.[1] === undefined) return { type: 'text', text: `ECHO<<${asked.text.slice(-60)}>>` };
   const input: unknown = JSON.parse(call[2] ?? '{}');

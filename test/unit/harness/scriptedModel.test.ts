@@ -80,6 +80,17 @@ describe('scripted model', () => {
     );
   });
 
+  it('recalls what earlier prompts of the same conversation said, and nothing else', async () => {
+    const said = (content: string): object => ({ role: 'user', content });
+    const answers = ['REMEMBER heron', 'REMEMBER birch', 'RECALL'].map((_prompt, index, all) => {
+      return ask('unused', { tools, messages: all.slice(index).map(said) });
+    });
+    const text = (await Promise.all(answers)).map((answer) =>
+      JSON.stringify(answer).replace(/.*RECALLED (.*)\..*/, '$1'),
+    );
+    assert.deepStrictEqual(text, ['heron, birch', 'birch', '']);
+  });
+
   it('streams the same answer as events', async () => {
     const response = await post({
       model: 'm',
@@ -114,7 +125,7 @@ describe('scripted model', () => {
       body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'hi' }], tools }),
     });
     assert.deepStrictEqual(model.requests, [
-      { model: 'm', kind: 'turn', text: 'hi', notes: '', toolResults: [], tools: ['Read'] },
+      { model: 'm', kind: 'turn', text: 'hi', earlier: '', notes: '', toolResults: [], tools: ['Read'] },
     ]);
   });
 
