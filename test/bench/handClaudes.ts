@@ -51,15 +51,15 @@ export class HandClaudes {
     return claudes;
   }
 
-  /** Starts one in its working directory; its pid. */
-  async start(name: string, workingDirectory: string): Promise<number> {
+  /** Starts one in its working directory, with the conversation of that id where one is given; its pid. */
+  async start(name: string, workingDirectory: string, { resume }: { readonly resume?: string } = {}): Promise<number> {
     const { environment } = this.options;
     const configuration = path.join(this.options.directory, `${name}.json`);
     await writeFile(configuration, this.server.configurationFor(name));
     const variables = Object.entries(environment).flatMap(([variable, value]) => ['-e', `${variable}=${value}`]);
     const pid = await this.tmux(
       ...['new-session', '-d', '-P', '-F', '#{pane_pid}', '-s', name, '-c', workingDirectory, ...variables],
-      ...['--', ...this.command(name)],
+      ...['--', ...this.command(name), ...(resume === undefined ? [] : ['--resume', resume])],
     );
     return Number(pid);
   }

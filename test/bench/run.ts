@@ -15,11 +15,24 @@ import { idle } from './idle.ts';
 import { launch } from './launch.ts';
 import { memory } from './memory.ts';
 import { noticed } from './noticed.ts';
+import { restore } from './restore.ts';
 import { restart } from './restart.ts';
 import { size } from './size.ts';
 import { state } from './state.ts';
 
-const figures: readonly Figure[] = [size, activation, restart, state, noticed, idle, memory, launch, heal, finding];
+const figures: readonly Figure[] = [
+  size,
+  activation,
+  restart,
+  state,
+  noticed,
+  idle,
+  memory,
+  launch,
+  heal,
+  restore,
+  finding,
+];
 
 async function main(names: readonly string[]): Promise<number> {
   const unknown = names.filter((name) => !figures.some((figure) => figure.name === name));
