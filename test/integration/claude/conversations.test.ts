@@ -1,6 +1,10 @@
 import { deepStrictEqual, match, ok, rejects } from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
-import { claudeVersions } from '../../harness/claude.ts';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { launchArguments } from '../../../src/core/claude/launchArguments.ts';
+import { claudeBinary, claudeVersions } from '../../harness/claude.ts';
 import { FleetRig } from '../../harness/fleetRig.ts';
 
 for (const version of claudeVersions) {
@@ -21,6 +25,33 @@ for (const version of claudeVersions) {
       await rig.dispose();
     });
 
+    /** The same program with the words and variables of a fresh launch, in a terminal of its own. */
+    async function copyOfLaunch(name: string): Promise<{ readonly pid: number; end(): Promise<unknown> }> {
+      const { life } = rig.agent(name);
+      if (life.kind !== 'running') throw new Error(`${name} is ${life.kind}`);
+      const { pid } = life.running.process;
+      const { settings: settingsFile, mcpConfig: mcpConfigFile } = rig.paths.agent(name);
+      const variables = (await readFile(`/proc/${pid}/environ`, 'utf8')).split('\0').slice(0, -1);
+      const words = launchArguments({
+        ...{ conversation: { mode: 'fresh' }, settingsFile, mcpConfigFile },
+        ...{ permissionMode: 'default', extraArguments: [] },
+      });
+      const tmux = async (...args: readonly string[]): Promise<string> =>
+        (await promisify(execFile)('tmux', ['-S', path.join(rig.root, 'copy'), ...args])).stdout;
+      const command = [
+        'env',
+        '-i',
+        ...variables.filter((one) => !one.startsWith('TMUX')),
+        claudeBinary(version),
+        ...words,
+      ];
+      await tmux('-f', '/dev/null', 'new-session', '-d', '-c', path.join(rig.root, 'shared'), '--', ...command);
+      return {
+        pid: Number(await tmux('display-message', '-p', '#{pane_pid}')),
+        end: () => tmux('kill-server'),
+      };
+    }
+
     it('binds two agents in one directory, and each writes its transcript (case 23)', async () => {
       await rig.create('ada', 'shared');
       await rig.create('bo', 'shared');
@@ -35,6 +66,21 @@ for (const version of claudeVersions) {
         ['ada', 'bo'].map((name) => answers.some((answer) => answer.includes(name))),
         [true, true],
       );
+    });
+
+    it('keeps its own when its launch line is run once more, and says so until that one is gone', async () => {
+      const before = rig.agent('ada').session;
+      const copy = await copyOfLaunch('ada');
+      try {
+        await rig.until('ada', 'warned of', (row) => row.warnings.some((text) => text.includes(`(pid ${copy.pid})`)));
+        deepStrictEqual(rig.row('ada').warnings.length, 1);
+      } finally {
+        await copy.end();
+      }
+      await rig.turn('ada', 'hello');
+      await rig.until('ada', 'not warned of', (row) => row.warnings.length === 0);
+      const { session, lineage } = rig.agent('ada');
+      deepStrictEqual([session?.id, session?.turnsCompleted, lineage], [before?.id, 2, []]);
     });
 
     it('gives each agent of one directory back its own conversation (case 16)', async () => {
