@@ -8,15 +8,14 @@ import { blackout } from './blackout.ts';
 import type { StoryReport } from './fleetWindow.ts';
 import { guard } from './guard.ts';
 import { ladder } from './ladder.ts';
-import { noWindow } from './noWindow.ts';
 import { restore } from './restore.ts';
 import { isRow, missingRows } from './rows.ts';
-import { twoWindows } from './twoWindows.ts';
+import { threeWindows } from './threeWindows.ts';
 import { withoutPty } from './withoutPty.ts';
 import type { Story } from './story.ts';
 import { update } from './update.ts';
 
-const stories: readonly Story[] = [blackout, ladder, guard, noWindow, twoWindows, withoutPty, update, restore];
+const stories: readonly Story[] = [blackout, ladder, guard, threeWindows, withoutPty, update, restore];
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
