@@ -33,6 +33,11 @@ const screenEveryMs = 1_000;
 
 /** With a change of activity, at most this often: finding a program may take a shell. */
 const programEveryMs = 60_000;
+const endedWithServer = {
+  how: 'host gone',
+  reading: 'other',
+  detail: 'The tmux server ended, and this agent with it. Use Resume: it goes on where it was.',
+} as const;
 
 /**
  * Tells what happens to running agents by itself: ends, dialogs of a launch, activity from live-session files. Ends are
@@ -145,12 +150,15 @@ export class Observer extends DisposableObject {
     const all = this.running();
     const isMissing = all.some(([, { launch }]) => !panes.some(({ launchId }) => launchId === launch.id));
     const present = isMissing ? await this.options.tmux.listPanes() : panes;
+    const serverStartedAt = isMissing ? await this.serverStartedAt() : 0;
     for (const [agent, running] of all) {
       const pane = present.find(({ launchId }) => launchId === running.launch.id);
       if (pane !== undefined && !pane.dead) continue;
       const exit =
         pane === undefined
-          ? ({ how: 'gone', reading: 'other', detail: 'its tmux pane was closed' } as const)
+          ? running.startedAt < serverStartedAt
+            ? endedWithServer
+            : ({ how: 'gone', reading: 'other', detail: 'its tmux pane was closed' } as const)
           : await this.readEnd(agent, running, pane);
       this.report({
         at: this.options.now(),
@@ -160,6 +168,12 @@ export class Observer extends DisposableObject {
         exit,
       });
     }
+  }
+
+  /** In milliseconds since the epoch, to the second: a launch that began before lived on a server that has ended. */
+  private async serverStartedAt(): Promise<number> {
+    const [seconds] = await this.options.tmux.command(['display-message', '-p', '#{start_time}']);
+    return Number(seconds) * 1000;
   }
 
   private async readEnd(agent: Agent, running: RunningLaunch, pane: PaneInfo): Promise<ProcessExit> {
@@ -223,9 +237,8 @@ export class Observer extends DisposableObject {
 
   private hostGone(): void {
     const at = this.options.now();
-    const detail = 'The tmux server ended, and this agent with it. Use Resume: it goes on where it was.';
     for (const [agent, running] of this.running()) {
-      const exit = { how: 'host gone', reading: 'other', detail } as const;
+      const exit = endedWithServer;
       this.report({ at, kind: 'process ended', name: agent.name, launchId: running.launch.id, exit });
     }
   }

@@ -69,6 +69,24 @@ describe('a fault of the machine', function () {
     );
   });
 
+  it('knows an end with the tmux server also where another server has begun before anybody looked', async () => {
+    const here = await open();
+    const claude = await here.program('claude', 'exec sleep 600');
+    await here.running(claude);
+    const server = Number(await here.tmux('display-message', '-p', '#{pid}'));
+    here.hands.dispose();
+    process.kill(server, 'SIGKILL');
+    // tmux tells the start of a server in whole seconds.
+    await waitFor('the next second', () => Date.now() >= (Math.floor(here.startedAt() / 1000) + 1) * 1000);
+    await here.tmux('-f', '/dev/null', 'new-session', '-d', '-s', 'other', 'exec sleep 600');
+    here.renewHands();
+    await here.until('stopped');
+    deepStrictEqual(
+      here.story.agent().launches.map(({ reason }) => reason),
+      ['host gone'],
+    );
+  });
+
   it('restarts nothing and loses nothing while the tmux server hangs: what is asked for waits', async () => {
     const here = await open();
     const claude = await here.program('claude', 'exec sleep 600');

@@ -96,6 +96,12 @@ export class HandsRig {
     return life.kind === 'running' ? life.running.process.pid : 0;
   }
 
+  /** When the start of the process was told, in milliseconds since the epoch. */
+  startedAt(name = 'ada'): number {
+    const { life } = this.story.agent(name);
+    return life.kind === 'running' ? life.running.startedAt : 0;
+  }
+
   async tmux(...args: readonly string[]): Promise<string> {
     const { stdout } = await run('tmux', ['-S', path.join(this.root, 'state', 'fleet.sock'), ...args]);
     return stdout.trim();
