@@ -96,6 +96,10 @@ export class EditorWindow {
     );
   }
 
+  async restartExtensionHost(): Promise<void> {
+    await runCommand(this.page, 'Developer: Restart Extension Host');
+  }
+
   /** Text of the status bar item. */
   status(): Promise<string> {
     return statusText(this.page, statusItem);

@@ -192,8 +192,7 @@ async function killActing(window: FleetWindow): Promise<string> {
 
 /** Waits until all windows, the killed one among them, show the same agents, states and Binding Health. */
 async function showTheSame(all: readonly EditorWindow[], status: RegExp): Promise<void> {
-  // VS Code itself starts the killed extension host again.
-  for (const window of all) await window.waitForStatus(status, { timeoutMs: 60_000 });
+  for (const window of all) await untilAwake(window, status);
   let last: unknown;
   try {
     await waitFor(
@@ -209,6 +208,16 @@ async function showTheSame(all: readonly EditorWindow[], status: RegExp): Promis
     );
   } catch (error) {
     throw new Error(`the windows differ:\n${JSON.stringify(last, undefined, 1)}`, { cause: error });
+  }
+}
+
+/** VS Code itself starts a killed extension host again; one that it left dead (seen once) is started as a person would. */
+async function untilAwake(window: EditorWindow, status: RegExp): Promise<void> {
+  try {
+    await window.waitForStatus(status, { timeoutMs: 30_000 });
+  } catch {
+    await window.restartExtensionHost();
+    await window.waitForStatus(status, { timeoutMs: 60_000 });
   }
 }
 
