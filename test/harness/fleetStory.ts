@@ -33,6 +33,11 @@ export class FleetStory {
 
   /** What parts of the gateway see of this fleet: what they report is folded in. */
   get port(): FleetPort {
+    return this.portDuring(() => Promise.resolve());
+  }
+
+  /** The same, with what happens while a fact is brought to disk. */
+  portDuring(meanwhile: (event: FleetEvent) => Promise<void>): FleetPort {
     const state = (): FleetState => this.state;
     const report: FleetPort['report'] = (event) => {
       this.tell(event, event.at);
@@ -44,7 +49,7 @@ export class FleetStory {
       report,
       reportDurably: (event) => {
         report(event);
-        return Promise.resolve();
+        return meanwhile(event);
       },
     };
   }

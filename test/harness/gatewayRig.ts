@@ -64,9 +64,17 @@ export interface Answer {
 export class GatewayRig {
   private readonly rig: HolderRig;
   private readonly extraDirectories: string[] = [];
+  private ownsPrograms = false;
 
-  constructor(programs: GatewayPrograms) {
+  constructor(readonly programs: GatewayPrograms) {
     this.rig = new HolderRig(programs);
+  }
+
+  /** One with programs of its own, which go with it. */
+  static async bundled(): Promise<GatewayRig> {
+    const rig = new GatewayRig(await bundleGatewayPrograms());
+    rig.ownsPrograms = true;
+    return rig;
   }
 
   get paths(): StatePaths {
@@ -128,6 +136,7 @@ export class GatewayRig {
   async dispose(): Promise<void> {
     await this.rig.dispose();
     for (const directory of this.extraDirectories) rmSync(directory, { recursive: true, force: true });
+    if (this.ownsPrograms) this.programs.dispose();
   }
 }
 

@@ -5,7 +5,6 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { silentLog } from '../../../src/base/log.ts';
 import { Adoptions } from '../../../src/gateway/adoptions.ts';
-import type { FleetPort } from '../../../src/gateway/ports.ts';
 import { readEndpointFile } from '../../../src/node/endpointFile.ts';
 import { processIdentity } from '../../../src/node/processIdentity.ts';
 import { foreignListSchema, type ForeignRow } from '../../../src/protocol/adoption.ts';
@@ -99,21 +98,11 @@ for (const version of claudeVersions) {
     it('goes on when it becomes busy between the look and its end', async () => {
       const { startTime = '', sessionId } = await idle();
       const story = new FleetStory();
-      const { port } = story;
-      const fleet: FleetPort = {
-        get state() {
-          return port.state;
-        },
-        report: (event) => {
-          port.report(event);
-        },
-        reportDurably: async (event) => {
-          await port.reportDurably(event);
-          if (event.kind !== 'agent created') return;
-          await terminals.prompt('hand', 'SLOW 3000 again');
-          await waitFor('a turn', async () => (await row()).status === 'busy', patience);
-        },
-      };
+      const fleet = story.portDuring(async ({ kind }) => {
+        if (kind !== 'agent created') return;
+        await terminals.prompt('hand', 'SLOW 3000 again');
+        await waitFor('a turn', async () => (await row()).status === 'busy', patience);
+      });
       const adoptions = new Adoptions({
         ...{ fleet, clock: Date.now, log: silentLog, environment: variables },
         ...{ fleetSocket: rig.paths.fleetSocket, servers: [] },

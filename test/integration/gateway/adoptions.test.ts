@@ -54,23 +54,6 @@ describe('the adoption of foreign claudes (stand-ins)', function () {
       ...(endWithin !== undefined && { endWithin }),
     });
 
-  /** The fleet, with what happens while the agent is being put on record. */
-  const recording = (meanwhile: () => Promise<void>): FleetPort => {
-    const { port } = story;
-    return {
-      get state() {
-        return port.state;
-      },
-      report: (event) => {
-        port.report(event);
-      },
-      reportDurably: async (event) => {
-        await port.reportDurably(event);
-        await meanwhile();
-      },
-    };
-  };
-
   /** Writes what Claude says of the process. */
   const tell = async (pid: number, fields: object = {}): Promise<void> => {
     const procStart = (await processIdentity(pid))?.startTime.split(':').at(-1);
@@ -181,7 +164,7 @@ describe('the adoption of foreign claudes (stand-ins)', function () {
 
   it('looks again when the agent is on record: one that became busy meanwhile goes on, and the agent is taken back', async () => {
     const row = await start();
-    const slow = recording(() => tell(row.pid, { status: 'busy' }));
+    const slow = story.portDuring(() => tell(row.pid, { status: 'busy' }));
     await rejects(adopt(row, 'ada', adoptionsOf(slow)), /nothing was ended\. It works on a turn/);
     const told = story.state.audit.map((record) => ('what' in record ? record.what : record.action));
     deepStrictEqual([await isAlive(row), story.state.agents, told], [true, {}, ['life', 'adoption ended', 'life']]);
@@ -189,7 +172,7 @@ describe('the adoption of foreign claudes (stand-ins)', function () {
 
   it('ends nothing when the disk does not take the record of the agent', async () => {
     const row = await start();
-    const full = recording(() => Promise.reject(new Error('the disk is full')));
+    const full = story.portDuring(() => Promise.reject(new Error('the disk is full')));
     await rejects(adopt(row, 'ada', adoptionsOf(full)), /the disk is full/);
     deepStrictEqual([await isAlive(row), story.state.agents], [true, {}]);
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { HookFact } from '../../../src/core/claude/facts.ts';
 import { spoolReport } from '../../../src/node/hookSpool.ts';
 import type { Endpoint } from '../../../src/protocol/endpointFile.ts';
-import { bundleGatewayPrograms, call, type GatewayPrograms, GatewayRig } from '../../harness/gatewayRig.ts';
+import { call, GatewayRig } from '../../harness/gatewayRig.ts';
 import { WindowStandIn } from '../../harness/gatewayWindow.ts';
 import { kill } from '../../harness/holderRig.ts';
 import { fleetOnDisk } from '../../harness/journaledFleet.ts';
@@ -13,15 +13,12 @@ const hour = 3_600_000;
 
 describe('a clock that is set back between two runs of the gateway', function () {
   this.timeout(120_000);
-  let programs: GatewayPrograms;
   let rig: GatewayRig;
   before(async () => {
-    programs = await bundleGatewayPrograms();
-    rig = new GatewayRig(programs);
+    rig = await GatewayRig.bundled();
   });
   after(async () => {
     await rig.dispose();
-    programs.dispose();
   });
 
   const hook = (event: string, sessionId: string, more: Partial<HookFact> = {}): HookFact => {
@@ -29,7 +26,7 @@ describe('a clock that is set back between two runs of the gateway', function ()
   };
 
   it('loses nothing, keeps the order, and takes what happens from then on as later', async () => {
-    const program = join(programs.directory, 'gateway.js');
+    const program = join(rig.programs.directory, 'gateway.js');
     const text = readFileSync(program, 'utf8');
     writeFileSync(program, `{ const real = Date.now; Date.now = () => real() + ${hour}; }\n${text}`);
     const ahead = await rig.start();

@@ -3,7 +3,7 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import { type Connection } from '../../../src/core/fleet/select.ts';
 import { emptyFleet, type FleetState } from '../../../src/core/fleet/state.ts';
 import { collectDiagnostics } from '../../../src/node/diagnostics.ts';
-import { bundleGatewayPrograms, type GatewayPrograms, GatewayRig } from '../../harness/gatewayRig.ts';
+import { GatewayRig } from '../../harness/gatewayRig.ts';
 import { WindowStandIn } from '../../harness/gatewayWindow.ts';
 import { initializeRequest, wire } from '../../harness/mcpWire.ts';
 import { endProcesses } from '../../harness/processes.mjs';
@@ -17,15 +17,12 @@ const argument = 'an-argument-of-mine';
 
 describe('diagnostics of a real gateway', function () {
   this.timeout(120_000);
-  let programs: GatewayPrograms;
   let rig: GatewayRig;
   before(async () => {
-    programs = await bundleGatewayPrograms();
-    rig = new GatewayRig(programs);
+    rig = await GatewayRig.bundled();
   });
   after(async () => {
     await rig.dispose();
-    programs.dispose();
   });
 
   const collect = (connection: Connection, state: FleetState, signal = new AbortController().signal): Promise<string> =>

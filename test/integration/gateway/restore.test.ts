@@ -4,7 +4,7 @@ import { type Agent, currentLaunch } from '../../../src/core/fleet/agent.ts';
 import { restoreProgress } from '../../../src/core/fleet/restore.ts';
 import type { Endpoint } from '../../../src/protocol/endpointFile.ts';
 import type { HandsFact } from '../../../src/protocol/fleetEvent.ts';
-import { bundleGatewayPrograms, call, type GatewayPrograms, GatewayRig } from '../../harness/gatewayRig.ts';
+import { call, GatewayRig } from '../../harness/gatewayRig.ts';
 import { WindowStandIn } from '../../harness/gatewayWindow.ts';
 import { waitFor } from '../../harness/waitFor.ts';
 
@@ -16,15 +16,12 @@ const exit = { how: 'host gone', reading: 'other', detail: 'the tmux server ende
 /** The real holder and gateway; a stand-in for a window tells what hands would. */
 describe('restore, while what runs it is killed', function () {
   this.timeout(120_000);
-  let programs: GatewayPrograms;
   let rig: GatewayRig;
   before(async () => {
-    programs = await bundleGatewayPrograms();
-    rig = new GatewayRig(programs);
+    rig = await GatewayRig.bundled();
   });
   after(async () => {
     await rig.dispose();
-    programs.dispose();
   });
 
   /** Agents that ran, and whose tmux server ended. */
