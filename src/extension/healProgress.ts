@@ -1,4 +1,5 @@
 import { causeText } from '../core/binding/causes.ts';
+import { isBound } from '../core/binding/health.ts';
 import type { AgentRow, Blackout, FleetView } from '../core/fleet/select.ts';
 
 /** Names of the agents that lost their tools by a cause that healing can mend. */
@@ -85,7 +86,7 @@ function fateOf(row: AgentRow | undefined): HealFate {
     case 'dead':
       return 'needs a person';
     case 'ready':
-      return row.worst === 'bound' || row.worst === 'degraded' || row.worst === 'not checkable' ? 'bound' : 'open';
+      return isBound({ state: row.worst }) ? 'bound' : 'open';
     case 'launching':
     case 'verifying':
     case 'healing':

@@ -1,3 +1,4 @@
+import { isRestorable } from '../core/fleet/restore.ts';
 import type { AgentRow, FleetView } from '../core/fleet/select.ts';
 import type { RestoreRow } from '../protocol/restorePlan.ts';
 
@@ -90,7 +91,7 @@ function fatesOf(names: readonly string[], agents: readonly AgentRow[]): Fates {
 }
 
 export function isPossible({ verdict }: RestoreRow): boolean {
-  return verdict.kind === 'resume' || verdict.kind === 'fresh';
+  return isRestorable(verdict);
 }
 
 function countOf(count: number): string {

@@ -27,8 +27,9 @@ export class HookIntake {
   }
 
   /**
-   * Answers 204 when the report is on disk, or is of another process under the same launch, whose reports do not count; 403 for a key that is not this agent's, 400 for a damaged report. On 500 the
-   * hook keeps the report in its spool. Never rejects.
+   * Answers 204 when the report is on disk, or is of another process under the same launch, whose reports do not count; 403
+   * for a key that is not this agent's, 400 for a damaged report. On 500 the hook keeps the report in its spool. Never
+   * rejects.
    */
   async handle(request: IncomingMessage, response: ServerResponse, name: string): Promise<void> {
     const key = bearerToken(request.headers.authorization);

@@ -1,6 +1,6 @@
 import { BowlineError } from '../base/errors.ts';
 import type { Agent } from '../core/fleet/agent.ts';
-import { lostAgents, openRestoration, restoreVerdict } from '../core/fleet/restore.ts';
+import { isRestorable, lostAgents, nothingLost, openRestoration, restoreVerdict } from '../core/fleet/restore.ts';
 import { agentOf } from '../core/fleet/state.ts';
 import type { RestorePlan, RestoreRow } from '../protocol/restorePlan.ts';
 import type { ConversationFinder } from './conversationFinder.ts';
@@ -31,7 +31,7 @@ export class RestoreCommands {
   async begin(by: string): Promise<void> {
     const { fleet, clock, finder, newId } = this.options;
     const { agents } = await this.plan();
-    const possible = agents.filter(({ verdict }) => verdict.kind === 'resume' || verdict.kind === 'fresh');
+    const possible = agents.filter(({ verdict }) => isRestorable(verdict));
     if (possible.length === 0 && openRestoration(fleet.state) === undefined) throw nothingToRestore(agents);
     for (const { name } of possible) {
       const agent = agentOf(fleet.state, name);
@@ -77,10 +77,7 @@ function ambiguous(row: RestoreRow): RestoreRow {
 }
 
 function nothingToRestore(rows: readonly RestoreRow[]): BowlineError {
-  if (rows.length === 0) {
-    const sentence = 'No agent ended with the tmux server or the machine: there is nothing to restore.';
-    return new BowlineError('bad-request', sentence);
-  }
+  if (rows.length === 0) return new BowlineError('bad-request', nothingLost);
   const reasons = rows.map(({ name, verdict }) => `${name}: ${'why' in verdict ? verdict.why : ''}`);
   return new BowlineError('bad-request', `Nothing can be restored. ${reasons.join(' ')}`);
 }

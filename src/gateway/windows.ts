@@ -256,11 +256,11 @@ export class Windows extends DisposableObject {
   private tellEvents(): void {
     clearImmediate(this.soon);
     this.soon = undefined;
-    const [first, ...rest] = this.untold;
-    if (first === undefined) return;
+    const { untold } = this;
+    const [first] = untold;
     this.untold = [];
-    if (this.members.length === 0) return;
-    const events = [first, ...rest].map(({ event }) => event);
+    if (first === undefined || this.members.length === 0) return;
+    const events = untold.map(({ event }) => event);
     const text = JSON.stringify({ kind: 'events', sequence: first.sequence, events });
     for (const { socket } of this.members) this.write(socket, text);
   }

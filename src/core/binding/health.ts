@@ -43,7 +43,7 @@ export function bindingHealth(agent: Agent, server: string, epoch: Epoch | undef
 }
 
 /** Whether the client has its endpoint, or gets it with its next call: nothing is to be healed. */
-export function isBound({ state }: Health): boolean {
+export function isBound({ state }: { readonly state: Health['state'] | 'gateway down' }): boolean {
   return state === 'bound' || state === 'degraded' || state === 'not checkable';
 }
 

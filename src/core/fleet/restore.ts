@@ -15,6 +15,14 @@ export type RestoreVerdict =
   /** In words, with the next step. */
   | { readonly kind: 'blocked'; readonly why: string };
 
+/** Whether a restore starts an agent of which it says this; `ambiguous`: a person is to choose its conversation. */
+export function isRestorable({ kind }: { readonly kind: RestoreVerdict['kind'] | 'ambiguous' }): boolean {
+  return kind === 'resume' || kind === 'fresh';
+}
+
+/** Said where no agent is lost. */
+export const nothingLost = 'No agent ended with the tmux server or the machine: there is nothing to restore.';
+
 /** How far a restoration is. Who is in neither list is up, needs a person, or is somebody else's by now. */
 export interface RestoreProgress {
   readonly waiting: readonly string[];
@@ -66,7 +74,7 @@ function fateOf(state: FleetState, restoration: Restoration, name: string): Fate
   if (agent === undefined) return 'settled';
   if (currentLaunch(agent) !== undefined) return isComingUp(agent, restoration) ? 'under way' : 'settled';
   const starts = agent.launches.filter(({ launch }) => launch.restoration === restoration.id).length;
-  const isWaiting = isLost(state, agent) && starts < startsAtMost && restoreVerdict(agent).kind !== 'blocked';
+  const isWaiting = isLost(state, agent) && starts < startsAtMost && isRestorable(restoreVerdict(agent));
   return isWaiting ? 'waiting' : 'settled';
 }
 

@@ -263,8 +263,8 @@ function statusText(
   const count = (wanted: EndpointState): number => agents.filter((agent) => agent.worst === wanted).length;
   const parts: string[] = [];
   if (count('bound') > 0) parts.push(`${count('bound')} bound`);
-  const starting = agents.filter((agent) => agent.worst === 'pending' && !blocked.includes(agent)).length;
   if (count('degraded') > 0) parts.push(`${count('degraded')} degraded`);
+  const starting = agents.filter((agent) => agent.worst === 'pending' && !blocked.includes(agent)).length;
   if (starting > 0) parts.push(`${starting} starting`);
   if (count('suspect') > 0) parts.push(`${count('suspect')} checking`);
   if (count('not checkable') > 0) parts.push(`${count('not checkable')} not checkable`);

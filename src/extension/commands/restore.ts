@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { openRestoration } from '../../core/fleet/restore.ts';
+import { nothingLost, openRestoration } from '../../core/fleet/restore.ts';
 import { type RestoreRow, restorePlanSchema } from '../../protocol/restorePlan.ts';
 import { askGateway } from '../askGateway.ts';
 import { calledOffSentence, isPossible, restoreMessage, restoreQuestion, restoreResult } from '../restoreText.ts';
@@ -18,8 +18,7 @@ export async function restoreAll(context: CommandContext): Promise<void> {
     askGateway(context.paths, '/restore-plan', restorePlanSchema),
   );
   if (agents.length === 0) {
-    const nothing = 'No agent ended with the tmux server or the machine: there is nothing to restore.';
-    void vscode.window.showInformationMessage(nothing);
+    void vscode.window.showInformationMessage(nothingLost);
     return;
   }
   const { possible, message, detail } = restoreQuestion(agents);

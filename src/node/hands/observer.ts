@@ -33,6 +33,8 @@ const screenEveryMs = 1_000;
 
 /** With a change of activity, at most this often: finding a program may take a shell. */
 const programEveryMs = 60_000;
+
+const paneClosed = { how: 'gone', reading: 'other', detail: 'its tmux pane was closed' } as const;
 const endedWithServer = {
   how: 'host gone',
   reading: 'other',
@@ -154,12 +156,8 @@ export class Observer extends DisposableObject {
     for (const [agent, running] of all) {
       const pane = present.find(({ launchId }) => launchId === running.launch.id);
       if (pane !== undefined && !pane.dead) continue;
-      const exit =
-        pane === undefined
-          ? running.startedAt < serverStartedAt
-            ? endedWithServer
-            : ({ how: 'gone', reading: 'other', detail: 'its tmux pane was closed' } as const)
-          : await this.readEnd(agent, running, pane);
+      const absence = running.startedAt < serverStartedAt ? endedWithServer : paneClosed;
+      const exit = pane === undefined ? absence : await this.readEnd(agent, running, pane);
       this.report({
         at: this.options.now(),
         kind: 'process ended',
@@ -238,8 +236,8 @@ export class Observer extends DisposableObject {
   private hostGone(): void {
     const at = this.options.now();
     for (const [agent, running] of this.running()) {
-      const exit = endedWithServer;
-      this.report({ at, kind: 'process ended', name: agent.name, launchId: running.launch.id, exit });
+      const { id: launchId } = running.launch;
+      this.report({ at, kind: 'process ended', name: agent.name, launchId, exit: endedWithServer });
     }
   }
 
