@@ -231,10 +231,7 @@ const clear: Operation = {
     return {
       ...run,
       conversations: { ...run.conversations, [subject]: undefined },
-      act: async () => {
-        await fleet.rig.tmux('send-keys', '-t', `=${subject}:`, '-l', '/clear');
-        await fleet.rig.tmux('send-keys', '-t', `=${subject}:`, 'Enter');
-      },
+      act: () => fleet.rig.prompt(subject, '/clear'),
       isDone: (victim) => victim === 'tmux' || fleet.agent(subject)?.session?.id !== before,
       faults: (victim) => {
         const isKept = fleet.agent(subject)?.lineage.some(({ id }) => id === before) === true;
