@@ -1,5 +1,6 @@
 import { shellLine } from '../core/claude/shellLine.ts';
 import { fieldNames } from '../core/fleet/configurationChange.ts';
+import { builtInServers } from '../core/fleet/builtInServers.ts';
 import type { AgentConfiguration } from '../core/fleet/configuration.ts';
 import { type ConfigurationChange, configurationChangeSchema } from '../protocol/fleetState.ts';
 
@@ -14,8 +15,10 @@ export interface ConfigurationField {
   readonly summary?: (configuration: AgentConfiguration) => string;
   /** The values to choose from, where there are only these; the empty one means: not set. */
   readonly choices?: readonly string[];
-  /** The change, or a sentence that tells what is wrong with the text. */
-  readonly read: (text: string) => ConfigurationChange | string;
+  /** The words of which any number may be chosen, where there are only these. */
+  readonly words?: (configuration: AgentConfiguration) => readonly string[];
+  /** The change of what is present, or a sentence that tells what is wrong with the text. */
+  readonly read: (text: string, present: AgentConfiguration) => ConfigurationChange | string;
 }
 
 /** In the order in which they are offered. */
@@ -57,6 +60,20 @@ export const configurationFields: readonly ConfigurationField[] = [
     read: readEnvironment,
   },
   {
+    label: fieldNames.servers,
+    hint: 'Those that it has through Bowline.',
+    present: ({ servers }) =>
+      Object.keys(servers)
+        .flatMap((name) => (servers[name] === 'on' ? [name] : []))
+        .join(' '),
+    words: serverNames,
+    read: (text, configuration) => {
+      const chosen = text.split(' ');
+      const states = serverNames(configuration).map((name) => [name, chosen.includes(name) ? 'on' : 'off'] as const);
+      return { servers: Object.fromEntries(states) };
+    },
+  },
+  {
     label: fieldNames.healing,
     hint: 'What Bowline does by itself when its tools are lost. Not set: as in the settings.',
     present: ({ healing = '' }) => healing,
@@ -81,6 +98,10 @@ export const configurationFields: readonly ConfigurationField[] = [
     },
   },
 ];
+
+function serverNames({ servers }: AgentConfiguration): readonly string[] {
+  return [...new Set([...builtInServers, ...Object.keys(servers)])];
+}
 
 function word(field: 'model' | 'permissionMode' | 'effort', hint: string): ConfigurationField {
   return {

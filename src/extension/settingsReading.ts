@@ -41,6 +41,8 @@ export function readSettings(get: (name: string) => unknown): SettingsReading {
   if (!failedResume.success) complaints.push('bowline.failedResume must be ask or fresh; ask is used.');
   const guardError = guardErrorSchema.safeParse(get('guardError') ?? 'block');
   if (!guardError.success) complaints.push('bowline.guardError must be block or allow; block is used.');
+  const messaging = readSwitch(get, 'messaging', complaints);
+  const memory = readSwitch(get, 'memory', complaints);
   return {
     settings: {
       claudePath,
@@ -51,9 +53,17 @@ export function readSettings(get: (name: string) => unknown): SettingsReading {
       ...(withoutWindow.data === false && { handsWithoutWindow: 'off' }),
       ...(failedResume.data === 'fresh' && { failedResume: 'fresh' }),
       ...(idle.data !== undefined && idle.data > 0 && { idleMinutes: idle.data }),
+      ...(messaging === 'on' && { messaging }),
+      ...(memory === 'on' && { memory }),
     },
     complaints,
   };
+}
+
+function readSwitch(get: (name: string) => unknown, name: string, complaints: string[]): 'on' | 'off' {
+  const value = z.boolean().safeParse(get(name) ?? false);
+  if (!value.success) complaints.push(`bowline.${name} must be true or false; false is used.`);
+  return value.data === true ? 'on' : 'off';
 }
 
 /** Path of tmux as the person set it; undefined: to be searched for. */
@@ -77,7 +87,7 @@ function fingerprint(settings: FleetSettings): string {
     guardError = 'block',
     idleMinutes = 0,
   } = settings;
-  const { failedResume = 'ask' } = settings;
+  const { failedResume = 'ask', messaging = 'off', memory = 'off' } = settings;
   const variables = Object.entries(environment).sort(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify([
     claudePath,
@@ -87,6 +97,8 @@ function fingerprint(settings: FleetSettings): string {
     guardError,
     idleMinutes,
     failedResume,
+    messaging,
+    memory,
     variables,
   ]);
 }

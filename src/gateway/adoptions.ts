@@ -25,8 +25,6 @@ export interface AdoptionsOptions {
   readonly environment: Environment;
   /** Path of this fleet's tmux socket. */
   readonly fleetSocket: string;
-  /** Built-in MCP servers that a new agent is given. */
-  readonly servers: readonly string[];
   /** Milliseconds that a process may take to end, with its SessionEnd hooks. */
   readonly endWithin?: number;
 }
@@ -76,7 +74,7 @@ export class Adoptions extends DisposableObject {
    * `launch-refused`, and then nothing was ended.
    */
   async adopt(asked: Extract<Command, { kind: 'adopt' }>, asker: string): Promise<void> {
-    const { fleet, clock, servers, fleetSocket, log } = this.options;
+    const { fleet, clock, fleetSocket, log } = this.options;
     const { name, pid, startTime } = asked;
     const { found, all } = await this.find(asked);
     const kept = nameToKeep(fleet.state, found, fleetSocket);
@@ -84,7 +82,7 @@ export class Adoptions extends DisposableObject {
       throw refusal(pid, `It lives in the tmux session ${kept} of Bowline. Give the agent that name.`);
     }
     const { sessionId, transcript } = found;
-    const configuration = newConfiguration(await realDirectory(found.directory ?? ''), servers);
+    const configuration = newConfiguration(await realDirectory(found.directory ?? ''), fleet.state.settings);
     this.judge(found, all);
     refuseTaken(fleet.state, name);
     const adopts = { pid, startTime, sessionId, transcriptPath: transcript?.path ?? '' };

@@ -23,8 +23,6 @@ import { RestoreCommands } from './restoreCommands.ts';
 export interface CommandsOptions {
   readonly fleet: FleetPort;
   readonly clock: Clock;
-  /** Built-in MCP servers that a new agent is given. */
-  readonly servers: readonly string[];
   readonly prompts: PromptCommands;
   readonly adoptions: Pick<Adoptions, 'adopt'>;
   readonly restarts: Pick<Restarts, 'restart'>;
@@ -136,7 +134,7 @@ export class Commands {
       kind: 'agent created',
       name,
       configuration: {
-        ...newConfiguration(directory, this.options.servers),
+        ...newConfiguration(directory, this.options.fleet.state.settings),
         ...(command.model !== undefined && { model: command.model }),
         ...(command.permissionMode !== undefined && { permissionMode: command.permissionMode }),
       },

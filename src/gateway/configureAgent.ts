@@ -1,7 +1,8 @@
 import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import { BowlineError, messageOf } from '../base/errors.ts';
-import type { AgentConfiguration } from '../core/fleet/configuration.ts';
+import { builtInServers, newServers } from '../core/fleet/builtInServers.ts';
+import type { AgentConfiguration, FleetSettings } from '../core/fleet/configuration.ts';
 import type { FleetState } from '../core/fleet/state.ts';
 import type { ConfigurationChange } from '../protocol/fleetState.ts';
 
@@ -17,14 +18,9 @@ const ownArguments = [
   '--mcp-config',
 ];
 
-/** What a new agent begins with; `servers`: those that are on. */
-export function newConfiguration(directory: string, servers: readonly string[]): AgentConfiguration {
-  return {
-    directory,
-    extraArguments: [],
-    environment: {},
-    servers: Object.fromEntries(servers.map((server) => [server, 'on'])),
-  };
+/** What a new agent begins with. */
+export function newConfiguration(directory: string, settings: FleetSettings): AgentConfiguration {
+  return { directory, extraArguments: [], environment: {}, servers: newServers(settings) };
 }
 
 /** Throws `name-taken`. */
@@ -48,7 +44,9 @@ export async function configurationAfter(
   }
   const addedDirectories =
     change.addedDirectories === undefined ? {} : { addedDirectories: await realDirectories(change.addedDirectories) };
-  const merged = { ...before, ...change, ...addedDirectories };
+  for (const name of Object.keys(change.servers ?? {})) refuseUnknownServer(name, before);
+  const servers = { ...before.servers, ...change.servers };
+  const merged = { ...before, ...change, ...addedDirectories, servers };
   const { model, permissionMode, effort, systemPrompt, healing, failedResume, idleMinutes, ...rest } = merged;
   return {
     ...rest,
@@ -60,6 +58,15 @@ export async function configurationAfter(
     ...(failedResume != null && { failedResume }),
     ...(idleMinutes != null && { idleMinutes }),
   };
+}
+
+function refuseUnknownServer(name: string, { servers }: AgentConfiguration): void {
+  const known = [...new Set([...Object.keys(servers), ...builtInServers])];
+  if (known.includes(name)) return;
+  throw new BowlineError(
+    'bad-request',
+    `The agent has no MCP server "${name.slice(0, 100)}". It has: ${known.join(', ')}.`,
+  );
 }
 
 /** Refuses what Claude would not take for the value of an option. */

@@ -1,7 +1,8 @@
 import { hookSettings } from '../core/claude/hooks.ts';
 import { launchArguments } from '../core/claude/launchArguments.ts';
 import { shellLine } from '../core/claude/shellLine.ts';
-import { type Agent, enabledServers, runningLaunch } from '../core/fleet/agent.ts';
+import { type Agent, configuredServers, runningLaunch } from '../core/fleet/agent.ts';
+import { builtInServers } from '../core/fleet/builtInServers.ts';
 import type { Launch } from '../core/fleet/life.ts';
 import { ensurePrivateDirectory, writeFileAtomic } from '../node/files.ts';
 import type { StatePaths } from '../node/statePaths.ts';
@@ -95,7 +96,7 @@ export class LaunchFiles {
   private mcpConfiguration(agent: Agent, launch: Launch, key: string): object {
     const headers = { 'X-Agent-Name': agent.name, 'X-Agent-Launch': launch.id, Authorization: `Bearer ${key}` };
     const address = (server: string): string => `http://127.0.0.1:${this.options.port}/mcp/${server}`;
-    const entries = enabledServers(agent).map(
+    const entries = configuredServers(agent).map(
       (server) => [server, { type: 'http', url: address(server), headers }] as const,
     );
     return { mcpServers: Object.fromEntries(entries) };
@@ -105,7 +106,8 @@ export class LaunchFiles {
     return hookSettings({
       // Without a shell in between, what runs the hook is Claude itself.
       command: `exec ${shellLine([this.options.paths.launcher, 'hook', agent.name, launch.id])}`,
-      allowedServers: enabledServers(agent),
+      // What an agent's own servers may do is for Claude's permissions to say.
+      allowedServers: builtInServers.filter((name) => agent.configuration.servers[name] === 'on'),
     });
   }
 }

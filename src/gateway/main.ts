@@ -137,15 +137,14 @@ async function main(): Promise<void> {
   );
   const finder = new ConversationFinder({ fleet, clock, environment: process.env });
   const restarts = new Restarts({ fleet, clock, looks: new ScreenLooks({ fleet, clock }), files: launchFiles, finder });
-  const serverNames = servers.map(({ name }) => name);
   const adoptions = store.add(
     new Adoptions({
-      ...{ fleet, clock, log, servers: serverNames },
+      ...{ fleet, clock, log },
       ...{ environment: process.env, fleetSocket: paths.fleetSocket },
     }),
   );
   const commands = new Commands({
-    ...{ fleet, clock, servers: serverNames, newId: randomUUID },
+    ...{ fleet, clock, newId: randomUUID },
     prompts: new PromptCommands({ fleet, clock, keys, prompts }),
     ...{ restarts, finder, adoptions },
   });

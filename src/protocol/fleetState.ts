@@ -24,15 +24,19 @@ const wordSchema = z.string().check(z.minLength(1), z.maxLength(200));
 
 const failedResumeSchema = z.enum(['ask', 'fresh']);
 
+const switchSchema = z.enum(['on', 'off']);
+
 export const settingsSchema = z.object({
   claudePath: z.string().check(z.minLength(1)),
   environment: environmentSchema,
   healing: healingPolicySchema,
   tmuxPath: optional(z.string().check(z.minLength(1))),
-  handsWithoutWindow: optional(z.enum(['on', 'off'])),
+  handsWithoutWindow: optional(switchSchema),
   failedResume: optional(failedResumeSchema),
   idleMinutes: optional(idleMinutesSchema),
   guardError: optional(z.enum(['block', 'allow'])),
+  messaging: optional(switchSchema),
+  memory: optional(switchSchema),
 });
 
 export const noticeSchema = z.object({
@@ -85,7 +89,7 @@ export const configurationSchema = z.object({
   permissionMode: optional(z.string()),
   extraArguments: z.array(z.string()),
   environment: environmentSchema,
-  servers: z.record(z.string(), z.enum(['on', 'off'])),
+  servers: z.record(z.string(), switchSchema),
   healing: optional(healingPolicySchema),
   failedResume: optional(failedResumeSchema),
   idleMinutes: optional(idleMinutesSchema),
@@ -94,7 +98,10 @@ export const configurationSchema = z.object({
   systemPrompt: optional(z.string()),
 });
 
-/** Changes of an agent's configuration; `null`: as the fleet has it, or as Claude chooses. */
+/**
+ * Changes of an agent's configuration; `null`: as the fleet has it, or as Claude chooses. Servers that are not named stay
+ * as they are.
+ */
 export const configurationChangeSchema = z.object({
   model: optional(z.nullable(wordSchema)),
   permissionMode: optional(z.nullable(wordSchema)),
@@ -106,6 +113,7 @@ export const configurationChangeSchema = z.object({
   healing: optional(z.nullable(healingPolicySchema)),
   failedResume: optional(z.nullable(failedResumeSchema)),
   idleMinutes: optional(z.nullable(idleMinutesSchema)),
+  servers: optional(z.record(z.string(), switchSchema)),
 });
 
 export type ConfigurationChange = z.infer<typeof configurationChangeSchema>;

@@ -105,9 +105,9 @@ export class GatewayParts {
     const restarts = new Restarts({ fleet, clock, looks: new ScreenLooks({ fleet, clock }), files, finder });
     const environment = { HOME: join(paths.directory, 'home') };
     const { fleetSocket } = paths;
-    const adoptions = store.add(new Adoptions({ fleet, clock, log, environment, fleetSocket, servers: [] }));
+    const adoptions = store.add(new Adoptions({ fleet, clock, log, environment, fleetSocket }));
     const commands = new Commands({
-      ...{ fleet, clock, servers: ['bowline-self'], newId: () => `id${++ids}` },
+      ...{ fleet, clock, newId: () => `id${++ids}` },
       prompts: new PromptCommands({ fleet, clock, keys, prompts }),
       ...{ restarts, finder, adoptions },
     });

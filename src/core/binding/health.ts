@@ -1,5 +1,5 @@
 import { dialsAgainWhenCalled } from '../claude/version.ts';
-import { type Agent, runningLaunch } from '../fleet/agent.ts';
+import { type Agent, enabledServers, runningLaunch } from '../fleet/agent.ts';
 import type { BindingRecord, DoubtCause, IdentityFaultCause } from './bindingRecord.ts';
 import type { Epoch } from '../fleet/state.ts';
 import type { RunningLaunch } from '../fleet/life.ts';
@@ -27,7 +27,7 @@ export type UnboundCause =
 
 /** Derives the health of `server` as `agent` sees it. Needs no memory of its own: the same inputs give the same answer. */
 export function bindingHealth(agent: Agent, server: string, epoch: Epoch | undefined, now: number): Health {
-  if (agent.configuration.servers[server] !== 'on') return { state: 'off' };
+  if (!enabledServers(agent).includes(server)) return { state: 'off' };
   if (agent.life.kind === 'launching') {
     return { state: 'pending', until: agent.life.launch.requestedAt + times.graceAfterProcessStart };
   }

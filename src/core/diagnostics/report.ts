@@ -93,7 +93,7 @@ function fleetLines({ epoch, hands, settings, agents }: FleetState): readonly st
       ? 'Gateway run: none yet'
       : `Gateway run: ${epoch.id} since ${time(epoch.startedAt)}, port ${epoch.port}, the one before seen ${time(epoch.previousSeenAt)}`,
     hands === undefined ? 'Hands: nobody' : `Hands: ${hands.holder} since ${time(hands.since)}`,
-    `Healing: ${settings.healing}; without a window ${settings.handsWithoutWindow ?? 'on'}; failed resume ${settings.failedResume ?? 'ask'}; guard error ${settings.guardError ?? 'block'}; idle minutes ${settings.idleMinutes ?? 0}`,
+    `Healing: ${settings.healing}; without a window ${settings.handsWithoutWindow ?? 'on'}; failed resume ${settings.failedResume ?? 'ask'}; guard error ${settings.guardError ?? 'block'}; idle minutes ${settings.idleMinutes ?? 0}; messaging ${settings.messaging ?? 'off'}; memory ${settings.memory ?? 'off'}`,
     `Variables for every agent: ${names(settings.environment)}`,
   ];
 }

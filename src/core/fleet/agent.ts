@@ -204,9 +204,29 @@ export function isUnwanted(agent: Agent, launchId: string): boolean {
   return agent.launches.some(({ launch, reason }) => launch.id === launchId && endedByBowline.includes(reason));
 }
 
-/** Names of the endpoints that this agent is given. */
-export function enabledServers(agent: Agent): readonly string[] {
-  return Object.entries(agent.configuration.servers)
+/** Names of the endpoints that the next launch of this agent is given. */
+export function configuredServers({ configuration }: Agent): readonly string[] {
+  return Object.entries(configuration.servers)
     .filter(([, state]) => state === 'on')
     .map(([name]) => name);
+}
+
+/** Names of the endpoints that this agent has and is to keep. */
+export function enabledServers(agent: Agent): readonly string[] {
+  const launchedWith = formerServers(agent);
+  return configuredServers(agent).filter((name) => launchedWith === undefined || launchedWith[name] === 'on');
+}
+
+/** Whether a process of this agent may ask for the endpoint: it was launched with it, or is to have it. */
+export function mayUseServer(agent: Agent, server: string): boolean {
+  return agent.configuration.servers[server] === 'on' || formerServers(agent)?.[server] === 'on';
+}
+
+/** What the process was launched with, where its configuration was changed since. */
+function formerServers(agent: Agent): AgentConfiguration['servers'] | undefined {
+  const { relaunch } = agent;
+  const launch = currentLaunch(agent);
+  return relaunch !== undefined && launch !== undefined && launch.requestedAt < relaunch.since
+    ? relaunch.from.servers
+    : undefined;
 }

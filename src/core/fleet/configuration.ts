@@ -15,6 +15,10 @@ export interface FleetSettings {
   readonly idleMinutes?: number;
   /** What a restart does when the guard itself fails; absent: `block`. */
   readonly guardError?: 'block' | 'allow';
+  /** Whether agents have the built-in server `bowline-messaging`; absent: `off`. */
+  readonly messaging?: 'on' | 'off';
+  /** Whether agents have the built-in server `bowline-memory`; absent: `off`. */
+  readonly memory?: 'on' | 'off';
 }
 
 /**

@@ -44,11 +44,12 @@ export function needsRelaunch(before: AgentConfiguration, after: AgentConfigurat
     .map((field) => fieldNames[field]);
 }
 
-/** Directories are a set, variables and servers have no order, the order of arguments has a meaning. */
+/** Directories and servers are a set, variables have no order, the order of arguments has a meaning. */
 function meaning(configuration: AgentConfiguration, field: keyof AgentConfiguration): string {
   if (field === 'addedDirectories') return JSON.stringify([...new Set(configuration.addedDirectories)].sort());
   if (field === 'environment' || field === 'servers') {
-    return JSON.stringify(Object.entries(configuration[field]).sort(([a], [b]) => (a < b ? -1 : 1)));
+    const entries = Object.entries(configuration[field]).filter(([, value]) => field !== 'servers' || value === 'on');
+    return JSON.stringify(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
   }
   return JSON.stringify([configuration[field]]);
 }

@@ -50,6 +50,7 @@ export function plan(state: FleetState, now: number): Plan {
       effects.push(...healing.effects);
       if (asksForLaunch(healing)) return { decisions, effects };
     }
+    decisions.push(...incidentsOfNone(agent, now));
     const relaunch = planRelaunch(state, agent, healths, now);
     const parts: readonly Part[] = [
       planVerification(state, agent, healths, now),
@@ -69,6 +70,14 @@ export function plan(state: FleetState, now: number): Plan {
   }
   const future = wakes.filter((at) => at > now);
   return { decisions, effects, ...(future.length > 0 && { wakeAt: Math.min(...future) }) };
+}
+
+/** What was wrong with an endpoint that the agent is not to have any more holds nothing up. */
+function incidentsOfNone(agent: Agent, now: number): readonly FleetEvent[] {
+  const servers = enabledServers(agent);
+  return Object.keys(agent.incidents)
+    .filter((server) => !servers.includes(server))
+    .map((server) => ({ at: now, kind: 'incident closed', name: agent.name, server, outcome: 'over' }));
 }
 
 /** One at a time: the limits of the fleet are judged anew once it is folded in. */

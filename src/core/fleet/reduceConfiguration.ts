@@ -1,4 +1,5 @@
 import { without } from './agentUpdate.ts';
+import { switchedServers } from './builtInServers.ts';
 import { needsRelaunch } from './configurationChange.ts';
 import { type Agent, currentLaunch } from './agent.ts';
 import type { AgentConfiguration, FleetSettings } from './configuration.ts';
@@ -10,9 +11,11 @@ export function configured(agent: Agent, next: AgentConfiguration, settings: Fle
   return marked({ ...agent, configuration: next }, from, settings, { at, when: 'idle' });
 }
 
-/** The agent after a change of the fleet's settings: the variables of its process are those of its launch. */
+/** The agent after a change of the fleet's settings: its process has the variables and servers of its launch. */
 export function underSettings(agent: Agent, before: FleetSettings, after: FleetSettings, at: number): Agent {
-  return marked(agent, launchedWith(agent, before), after, { at, when: 'asked' });
+  const configuration = switchedServers(agent.configuration, before, after);
+  const next = configuration === agent.configuration ? agent : { ...agent, configuration };
+  return marked(next, launchedWith(agent, before), after, { at, when: 'asked' });
 }
 
 /** The agent once a launch runs: it was made of the configuration at its request, or of a later one. */

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import type { AgentConfiguration } from '../../core/fleet/configuration.ts';
 import { type ConfigurationField, configurationFields } from '../configurationFields.ts';
 import type { CommandContext } from './commandContext.ts';
 import { chooseAgent } from './interaction.ts';
@@ -18,22 +19,33 @@ export async function configureAgent(context: CommandContext, argument: unknown)
     const placeHolder = agent.relaunch === undefined ? 'Choose what to change' : 'Changed; some of it needs a relaunch';
     const picked = await vscode.window.showQuickPick(items, { title: `Configure ${name}`, placeHolder });
     if (picked === undefined) return;
-    const text = await ask(picked.field, picked.field.present(agent.configuration), name);
+    const text = await ask(picked.field, agent.configuration, name);
     if (text === undefined) continue;
-    const change = picked.field.read(text);
+    const change = picked.field.read(text, agent.configuration);
     if (typeof change !== 'string') await context.client.request({ kind: 'configure agent', name, change });
   }
 }
 
-async function ask(field: ConfigurationField, present: string, name: string): Promise<string | undefined> {
+async function ask(
+  field: ConfigurationField,
+  configuration: AgentConfiguration,
+  name: string,
+): Promise<string | undefined> {
   const title = `${field.label} of ${name}`;
+  const present = field.present(configuration);
+  if (field.words !== undefined) {
+    const on = present.split(' ');
+    const items = field.words(configuration).map((label) => ({ label, picked: on.includes(label) }));
+    const chosen = await vscode.window.showQuickPick(items, { title, placeHolder: field.hint, canPickMany: true });
+    return chosen?.map(({ label }) => label).join(' ');
+  }
   if (field.choices === undefined) {
     return vscode.window.showInputBox({
       title,
       prompt: field.hint,
       value: present,
       validateInput: (text) => {
-        const reading = field.read(text);
+        const reading = field.read(text, configuration);
         return typeof reading === 'string' ? reading : undefined;
       },
     });

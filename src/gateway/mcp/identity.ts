@@ -1,6 +1,6 @@
 import { causeText } from '../../core/binding/causes.ts';
 import { agentNamePattern } from '../../core/fleet/names.ts';
-import { type Agent, liveLaunchIds } from '../../core/fleet/agent.ts';
+import { type Agent, liveLaunchIds, mayUseServer } from '../../core/fleet/agent.ts';
 import type { IdentityFaultCause } from '../../core/binding/bindingRecord.ts';
 import { agentOf } from '../../core/fleet/state.ts';
 import { bearerToken } from '../http/checks.ts';
@@ -83,7 +83,7 @@ export function readIdentity(headers: IdentityHeaders, server: string, context: 
     const sentence = `A process of launch ${shown(launch)} uses the name ${shown(name)}; that launch is over.`;
     return fault('launch stale', 403, sentence);
   }
-  if (agent.configuration.servers[server] !== 'on' || !context.serves(server)) {
+  if (!mayUseServer(agent, server) || !context.serves(server)) {
     return fault('server unknown', 403, `No MCP server ${shown(server)} is switched on for ${shown(name)}.`);
   }
   return { kind: 'known', agent, launchId: launch };

@@ -105,7 +105,7 @@ for (const version of claudeVersions) {
       });
       const adoptions = new Adoptions({
         ...{ fleet, clock: Date.now, log: silentLog, environment: variables },
-        ...{ fleetSocket: rig.paths.fleetSocket, servers: [] },
+        fleetSocket: rig.paths.fleetSocket,
       });
       const asked = { kind: 'adopt', name: 'site', pid, startTime, sessionId } as const;
       await rejects(adoptions.adopt(asked, 'w'), /nothing was ended\. It works on a turn/);

@@ -49,7 +49,7 @@ describe('the adoption of foreign claudes (stand-ins)', function () {
   const fleetSocket = (): string => path.join(root, 'fleet.sock');
   const adoptionsOf = (fleet: FleetPort, endWithin?: number): Adoptions =>
     new Adoptions({
-      ...{ fleet, clock: () => story.now, log: silentLog, servers: ['bowline-self'], fleetSocket: fleetSocket() },
+      ...{ fleet, clock: () => story.now, log: silentLog, fleetSocket: fleetSocket() },
       environment: { CLAUDE_CONFIG_DIR: path.join(root, 'claude') },
       ...(endWithin !== undefined && { endWithin }),
     });

@@ -15,18 +15,22 @@ const full: AgentConfiguration = {
   healing: 'auto to resume',
   failedResume: 'fresh',
   idleMinutes: 30,
+  servers: { 'bowline-self': 'on', 'bowline-messaging': 'off', 'bowline-memory': 'on', own: 'on' },
 };
 
 function read(label: string, text: string): unknown {
-  return configurationFields.find((field) => field.label === label)?.read(text);
+  return configurationFields.find((field) => field.label === label)?.read(text, full);
 }
 
 describe('the fields of a configuration', () => {
   it('read what they show, whatever it holds', () => {
     const change = (configuration: AgentConfiguration): unknown => {
-      return Object.assign({}, ...configurationFields.map((field) => field.read(field.present(configuration))));
+      return Object.assign(
+        {},
+        ...configurationFields.map((field) => field.read(field.present(configuration), configuration)),
+      );
     };
-    const { directory: _directory, servers: _servers, ...values } = full;
+    const { directory: _directory, ...values } = full;
     deepStrictEqual(change(full), values);
     deepStrictEqual(change(empty), {
       model: null,
@@ -36,6 +40,7 @@ describe('the fields of a configuration', () => {
       addedDirectories: [],
       extraArguments: [],
       environment: {},
+      servers: { 'bowline-self': 'off', 'bowline-messaging': 'off', 'bowline-memory': 'off' },
       healing: null,
       failedResume: null,
       idleMinutes: null,

@@ -82,6 +82,8 @@ describe('the manifest', () => {
         ['bowline.healWithoutWindow', 'machine', true],
         ['bowline.idleTimeoutMinutes', 'machine', 0],
         ['bowline.failedResume', 'machine', 'ask'],
+        ['bowline.messaging', 'machine', false],
+        ['bowline.memory', 'machine', false],
       ],
     );
   });

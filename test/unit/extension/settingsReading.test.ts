@@ -12,7 +12,13 @@ describe('settings for the gateway', () => {
       settings: { claudePath: '/opt/claude', environment, healing: 'ask' },
       complaints: [],
     });
-    const more = { tmuxPath: ' /opt/tmux ', healWithoutWindow: false, idleTimeoutMinutes: 30, guardError: 'allow' };
+    const more = {
+      tmuxPath: ' /opt/tmux ',
+      healWithoutWindow: false,
+      idleTimeoutMinutes: 30,
+      guardError: 'allow',
+      messaging: true,
+    };
     deepStrictEqual(read({ healing: 'auto', ...more }).settings, {
       claudePath: 'claude',
       environment: {},
@@ -21,6 +27,7 @@ describe('settings for the gateway', () => {
       handsWithoutWindow: 'off',
       guardError: 'allow',
       idleMinutes: 30,
+      messaging: 'on',
     });
     deepStrictEqual(read({ healing: 'auto', tmuxPath: ' ', healWithoutWindow: true, idleTimeoutMinutes: 0 }).settings, {
       claudePath: 'claude',
@@ -31,12 +38,12 @@ describe('settings for the gateway', () => {
 
   it('lose only the values that cannot be used, each with a sentence', () => {
     const environment = { '1A': 'x', 'A-B': 'x', A: 1, B: 'y' };
-    const numbers = { guardError: 1, idleTimeoutMinutes: -1, tmuxPath: 3 };
+    const numbers = { memory: 1, guardError: 1, idleTimeoutMinutes: -1, tmuxPath: 3 };
     const values = { claudePath: '', ...numbers, environment, healing: 'sometimes', healWithoutWindow: 'no' };
     const { settings, complaints } = read(values);
     deepStrictEqual(
       [settings, complaints.length],
-      [{ claudePath: 'claude', environment: { B: 'y' }, healing: 'auto' }, 7],
+      [{ claudePath: 'claude', environment: { B: 'y' }, healing: 'auto' }, 8],
     );
     deepStrictEqual(read({ healing: 'off', environment: [] }).settings.environment, {});
   });
@@ -54,8 +61,9 @@ describe('settings for the gateway', () => {
         sameSettings(settings({}), { ...settings({}), handsWithoutWindow: 'off' }),
         sameSettings(settings({}), { ...settings({}), handsWithoutWindow: 'on' }),
         sameSettings(settings({}), { ...settings({}), idleMinutes: 1 }),
+        sameSettings(settings({}), { ...settings({}), messaging: 'off', memory: 'on' }),
       ],
-      [true, false, false, false, false, true, false],
+      [true, false, false, false, false, true, false, false],
     );
   });
 });

@@ -146,7 +146,7 @@ const sleeping: readonly FleetEvent[] = [...fallingAsleep, { at: 10, kind: 'proc
 
 function commandsOf(fleet: MemoryFleet, newId = (): string => 'unique'): Commands {
   return new Commands({
-    ...{ fleet, clock: () => now, servers: [self], newId },
+    ...{ fleet, clock: () => now, newId },
     prompts: promptsOf(fleet),
     finder: finderOf(fleet),
     restarts: restartsOf(fleet),
@@ -205,7 +205,7 @@ describe('commands', () => {
           model: 'opus[1m]',
           extraArguments: [],
           environment: {},
-          servers: { [self]: 'on' },
+          servers: { [self]: 'on', 'bowline-messaging': 'off', 'bowline-memory': 'off' },
         },
         life: 'launching',
       },

@@ -38,6 +38,14 @@ describe('configure agent', () => {
     });
   });
 
+  it('switches the servers that are named', async () => {
+    const servers = { 'bowline-memory': 'on' } as const;
+    assert.deepStrictEqual((await configurationAfter(before, { servers })).servers, {
+      'bowline-self': 'on',
+      ...servers,
+    });
+  });
+
   it('keeps added directories by their real paths, each once', async () => {
     const addedDirectories = [directory, join(directory, 'link')];
     assert.deepStrictEqual((await configurationAfter(before, { addedDirectories })).addedDirectories, [directory]);
@@ -50,6 +58,7 @@ describe('configure agent', () => {
     "an argument that is Bowline's own": [{ extraArguments: ['--verbose', '--resume=x'] }, 'bad-request'],
     'an argument with a NUL': [{ extraArguments: ['a\0b'] }, 'bad-request'],
     'a directory that is not there': [{ addedDirectories: ['/nowhere/at/all'] }, 'directory-missing'],
+    'a server that nobody knows': [{ servers: { own: 'on' } }, 'bad-request'],
     'a relative directory': [{ addedDirectories: ['src'] }, 'directory-missing'],
   };
   for (const [what, [change, code]] of Object.entries(refused)) {

@@ -1,4 +1,5 @@
 import { deepStrictEqual } from 'node:assert/strict';
+import { configuredServers, enabledServers, mayUseServer } from '../../../../src/core/fleet/agent.ts';
 import { needsRelaunch } from '../../../../src/core/fleet/configurationChange.ts';
 import { select } from '../../../../src/core/fleet/select.ts';
 import type { AgentConfiguration } from '../../../../src/core/fleet/configuration.ts';
@@ -27,6 +28,7 @@ describe('a change of the configuration', () => {
     ['another variable', { environment: { A: '1', B: '3' } }, ['environment']],
     ['the variables in another order', { environment: { B: '2', A: '1' } }, []],
     ['one endpoint more', { servers: { 'bowline-self': 'on', x: 'on' } }, ['MCP servers']],
+    ['one endpoint that is off', { servers: { 'bowline-self': 'on', x: 'off' } }, []],
     ['another healing policy', { healing: 'off' }, []],
     ['another policy for a failed resume', { failedResume: 'fresh' }, []],
     ['another idle time', { idleMinutes: 5 }, []],
@@ -37,6 +39,9 @@ describe('a change of the configuration', () => {
     });
   }
 });
+
+const self = { name: 'ada', server: 'bowline-self' };
+const connected = { kind: 'connected' } as const;
 
 function shown(story: FleetStory): string {
   const [row] = select(story.state, { kind: 'connected' }, story.now).agents;
@@ -124,6 +129,65 @@ describe('a configured agent', () => {
   it('that does not run just starts with it', () => {
     const story = configure(new FleetStory().create(), { model: 'opus' });
     deepStrictEqual([story.agent().relaunch, story.agent().configuration.model], [undefined, 'opus']);
+  });
+
+  it('has and loses its endpoints with its launches: none is lost or watched in between', () => {
+    const story = withHands();
+    const servers = { 'bowline-self': 'off', 'bowline-memory': 'on' } as const;
+    configure(story, { servers });
+    const seen = (): unknown[] => {
+      const agent = story.agent();
+      const usable = Object.keys(servers).filter((server) => mayUseServer(agent, server));
+      return [
+        configuredServers(agent),
+        enabledServers(agent),
+        usable,
+        select(story.state, connected, story.now).agents[0]?.worst,
+      ];
+    };
+    const before = seen();
+    look(story, 'empty input');
+    const { life } = story.agent();
+    const during = enabledServers(story.agent());
+    story.launched('ada', life.kind === 'launching' ? life.launch.id : '');
+    deepStrictEqual(
+      [before, during, seen()],
+      [
+        [['bowline-memory'], [], ['bowline-self', 'bowline-memory'], 'off'],
+        ['bowline-memory'],
+        [['bowline-memory'], ['bowline-memory'], ['bowline-memory'], 'pending'],
+      ],
+    );
+  });
+
+  it('forgets what was wrong with an endpoint that is switched off', () => {
+    const story = withHands().tell({ kind: 'identity fault', cause: 'key wrong', ...self, detail: 'wrong key' });
+    story.settle();
+    const before = Object.keys(story.agent().incidents);
+    configure(story, { servers: { 'bowline-self': 'off' } }).settle();
+    deepStrictEqual([before, story.agent().incidents], [['bowline-self'], {}]);
+  });
+
+  it('follows a switch of the settings, until its own says something else', () => {
+    const story = withHands();
+    const { settings } = story.state;
+    const set = (change: object): unknown => {
+      story.wait(1_000).tell({ kind: 'settings changed', settings: { ...settings, ...change } });
+      const { configuration: present, relaunch } = story.agent();
+      return [configuredServers(story.agent()), present.servers['bowline-memory'], relaunch?.when];
+    };
+    const on = set({ messaging: 'on', memory: 'on' });
+    configure(story, { servers: { ...story.agent().configuration.servers, 'bowline-messaging': 'off' } });
+    const own = configuredServers(story.agent());
+    deepStrictEqual(
+      [on, own, set({ messaging: 'on', memory: 'off' }), set({ messaging: 'on' })],
+      [
+        [['bowline-self', 'bowline-messaging', 'bowline-memory'], 'on', 'asked'],
+        ['bowline-self', 'bowline-memory'],
+        [['bowline-self'], 'off', undefined],
+        [['bowline-self'], 'off', undefined],
+      ],
+    );
   });
 
   it('says that its variables are former ones after a change of the settings, and is not restarted for it', () => {
