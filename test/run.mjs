@@ -90,13 +90,13 @@ async function runStep({ name, command, tests, limit }, { environment, directory
 /** Tests that were skipped or never ran are failures, too. */
 function judgeTests(ended, file) {
   if (!existsSync(file)) return { passed: 0, failed: 1, notes: [`no test was counted (${ended})`] };
-  const { passed, failed, pending } = JSON.parse(readFileSync(file, 'utf8'));
+  const { passed, failed, pending, failures } = JSON.parse(readFileSync(file, 'utf8'));
   rmSync(file);
   const notes = [];
   if (pending > 0) notes.push(`${pending} skipped`);
   const isHiddenFailure = failed + pending === 0 && (ended !== 'ok' || passed === 0);
   if (isHiddenFailure) notes.push(passed === 0 ? 'no test ran' : ended);
-  return { passed, failed: failed + pending + (isHiddenFailure ? 1 : 0), notes };
+  return { passed, failed: failed + pending + (isHiddenFailure ? 1 : 0), notes, failures };
 }
 
 /** Resolves with `ok` or with how the command failed. After its limit (minutes) its process group is ended. */
@@ -143,6 +143,13 @@ async function checkLeftovers({ marks, directory }) {
   return { name: 'leftovers', seconds, passed: failed === 0 ? 1 : 0, failed, notes: [] };
 }
 
+/** What failed once more, at the end of a long output. */
+function printFailures(results) {
+  const failures = results.flatMap(({ name, failures = [] }) => failures.map((failure) => `${name}: ${failure}`));
+  if (failures.length > 0) console.log('\n=== failures');
+  for (const failure of failures) console.log(failure.slice(0, 2_000));
+}
+
 function printSummary(results) {
   console.log('\n=== summary');
   for (const { name, seconds, passed, failed, notes } of results) {
@@ -176,6 +183,7 @@ async function main() {
   } finally {
     await cleanUp();
   }
+  printFailures(results);
   if (printSummary(results) > 0) process.exitCode = 1;
 }
 

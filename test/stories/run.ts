@@ -3,6 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { messageOf } from '../../src/base/errors.ts';
 import { type ClaudeVersion, claudeVersions } from '../harness/claude.ts';
 import { blackout } from './blackout.ts';
 import type { StoryReport } from './fleetWindow.ts';
@@ -23,39 +24,42 @@ async function main(): Promise<number> {
     allowPositionals: true,
   });
   let passed = 0;
-  let failed = 0;
+  const failures: string[] = [];
   const shown = new Map(claudeVersions.map((version): [ClaudeVersion, string[]] => [version, []]));
   for (const story of stories.filter(({ name }) => positionals.every((word) => name.includes(word)))) {
     for (const version of story.versions.filter((one) => values.claude === undefined || one === values.claude)) {
-      const lines = await play(story, version, values.pictures);
-      if (lines === undefined) failed += 1;
-      else passed += 1;
-      shown.get(version)?.push(...(lines ?? []));
+      const played = await play(story, version, values.pictures);
+      if (played.kind === 'failed') {
+        failures.push(`${story.name} ${version}: ${played.reason}`);
+      } else {
+        passed += 1;
+        shown.get(version)?.push(...played.lines);
+      }
     }
   }
   // A story that no longer shows what it should fails, too.
-  if (failed === 0 && positionals.length === 0) failed = countMissing(shown, values.claude);
+  if (failures.length === 0 && positionals.length === 0) failures.push(...missing(shown, values.claude));
+  const failed = failures.length;
   const counts = process.env['BOWLINE_TEST_COUNTS'];
-  if (counts !== undefined) writeFileSync(counts, JSON.stringify({ passed, failed, pending: 0 }));
+  if (counts !== undefined) writeFileSync(counts, JSON.stringify({ passed, failed, pending: 0, failures }));
   console.log(`${passed} passed, ${failed} failed`);
   return failed === 0 && passed > 0 ? 0 : 1;
 }
 
-/** Prints the promises that no story has shown on a version, and resolves with their number. */
-function countMissing(shown: ReadonlyMap<ClaudeVersion, readonly string[]>, only: string | undefined): number {
-  const missing = [...shown]
+/** Prints the promises that no story has shown on a version, and returns them. */
+function missing(shown: ReadonlyMap<ClaudeVersion, readonly string[]>, only: string | undefined): readonly string[] {
+  const lines = [...shown]
     .filter(([version]) => only === undefined || only === version)
-    .flatMap(([version, lines]) => missingRows(lines).map((row) => `not shown on ${version}: ${row}`));
-  for (const line of missing) console.log(line);
-  return missing.length;
+    .flatMap(([version, said]) => missingRows(said).map((row) => `not shown on ${version}: ${row}`));
+  for (const line of lines) console.log(line);
+  return lines;
 }
 
-/** Resolves with what the story said; undefined: it failed. */
-async function play(
-  story: Story,
-  version: ClaudeVersion,
-  pictures: string | undefined,
-): Promise<readonly string[] | undefined> {
+/** What became of a story, and what it said. */
+type Played =
+  { readonly kind: 'passed'; readonly lines: readonly string[] } | { readonly kind: 'failed'; readonly reason: string };
+
+async function play(story: Story, version: ClaudeVersion, pictures: string | undefined): Promise<Played> {
   const started = performance.now();
   const lines: string[] = [];
   let look = '';
@@ -76,10 +80,10 @@ async function play(
   console.log(`${problem === undefined ? 'ok    ' : 'failed'}  ${story.name}  ${version}  ${seconds} s`);
   // What is promised is printed as shown; all else only helps to see where it went wrong.
   for (const line of problem === undefined ? lines.filter(isRow) : lines) console.log(`        ${line}`);
-  if (problem === undefined) return lines;
+  if (problem === undefined) return { kind: 'passed', lines };
   console.log(problem);
   console.log(look);
-  return undefined;
+  return { kind: 'failed', reason: `${messageOf(problem)} (after "${lines.at(-1) ?? 'nothing'}")` };
 }
 
 main().then(
