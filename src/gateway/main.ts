@@ -36,11 +36,15 @@ import { AgentKeyFiles } from './keys.ts';
 import { LaunchFiles } from './launchFiles.ts';
 import { prepareLaunch } from './launchPreparation.ts';
 import { McpEndpoint } from './mcp/endpoint.ts';
+import { memoryServer } from './mcp/memoryServer.ts';
+import { messagingServer } from './mcp/messagingServer.ts';
 import { nudge } from './mcp/nudge.ts';
 import { Prober } from './mcp/prober.ts';
 import { selfServer } from './mcp/selfServer.ts';
 import { SessionStore } from './mcp/sessionStore.ts';
 import { StandingStreams } from './mcp/standingStreams.ts';
+import { Messages } from './messages.ts';
+import { Notes } from './notes.ts';
 import { type CreateHands, OwnHands } from './ownHands.ts';
 import { PromptCommands } from './promptCommands.ts';
 import { followPrompts, PromptStore } from './prompts.ts';
@@ -113,7 +117,12 @@ async function main(): Promise<void> {
   const streams = store.add(new StandingStreams({ fleet, clock }));
   const prober = store.add(new Prober({ fleet, streams, clock }));
   const contexts = new ContextStore(paths, fleet);
-  const servers = [selfServer({ fleet, contexts, clock, log, version })];
+  const kept = { fleet, paths, clock, log };
+  const servers = [
+    selfServer({ fleet, contexts, clock, log, version }),
+    messagingServer({ fleet, messages: new Messages(kept), clock, log, version }),
+    memoryServer({ notes: new Notes(kept), clock, log, version }),
+  ];
   const mcp = store.add(new McpEndpoint({ fleet, keys, sessions, streams, prober, servers, clock, log }));
   const launchFiles = new LaunchFiles({ fleet, paths, keys, port });
   const token = former.endpoint?.token ?? randomBytes(32).toString('base64url');

@@ -12,6 +12,7 @@ import type { StatePaths } from './statePaths.ts';
 const tokenSchema = z.object({ token: z.string() });
 const sessionsSchema = z.object({ sessions: z.array(z.object({ id: z.string() })) });
 const contextSchema = z.object({ context: z.string(), summary: z.exactOptional(z.string()) });
+const itemsSchema = z.object({ items: z.array(z.object({ text: z.string() })) });
 const handoverSchema = z.object({ text: z.string() });
 const mcpConfigSchema = z.object({
   mcpServers: z.record(
@@ -48,6 +49,7 @@ export async function knownSecrets(paths: StatePaths, state: FleetState, environ
       }
     });
     await fromJson(files.handover, handoverSchema, texts, ({ text }) => texts.push(text));
+    for (const file of [files.inbox, files.notes]) await textsOfItems(file, texts);
     for (const prompt of await namesIn(files.prompts)) texts.push(...(await whole(join(files.prompts, prompt))));
   }
   for (const file of await namesIn(paths.contexts)) {
@@ -55,6 +57,7 @@ export async function knownSecrets(paths: StatePaths, state: FleetState, environ
       texts.push(context, summary ?? '');
     });
   }
+  await textsOfItems(paths.sharedNotes, texts);
   values.push(...Object.values(state.settings.environment));
   for (const { configuration, relaunch } of Object.values(state.agents)) {
     for (const one of [configuration, ...(relaunch === undefined ? [] : [relaunch.from])]) {
@@ -63,6 +66,10 @@ export async function knownSecrets(paths: StatePaths, state: FleetState, environ
     }
   }
   return { keys, texts, values, home: homedir() };
+}
+
+async function textsOfItems(path: string, texts: string[]): Promise<void> {
+  await fromJson(path, itemsSchema, texts, ({ items }) => texts.push(...items.map(({ text }) => text)));
 }
 
 /** What follows an option, be it after `=` or as the next word. */

@@ -18,6 +18,10 @@ export interface AgentPaths {
   readonly handover: string;
   /** Holds the texts of prompts that are not settled, each in a file named by its id. */
   readonly prompts: string;
+  /** Messages of other agents that it did not acknowledge yet. */
+  readonly inbox: string;
+  /** Notes that it keeps for itself. */
+  readonly notes: string;
 }
 
 /** Every file name in the state directory. No other place spells one. */
@@ -34,6 +38,8 @@ export interface StatePaths {
   readonly mcpSessions: string;
   readonly agents: string;
   readonly contexts: string;
+  /** Notes that the agents keep for all. */
+  readonly sharedNotes: string;
   readonly spool: string;
   readonly versions: string;
   /** Name of the directory below `versions` that is in use now, one line. */
@@ -90,6 +96,7 @@ export function statePaths(stateDirectory: string): StatePaths {
     mcpSessions: below('mcp-sessions.json'),
     agents: below('agents'),
     contexts: below('contexts'),
+    sharedNotes: below('shared-notes.json'),
     spool: below('spool'),
     versions: below('versions'),
     currentVersion: below('versions', 'current'),
@@ -114,6 +121,8 @@ export function statePaths(stateDirectory: string): StatePaths {
       settings: below('agents', name, 'settings.json'),
       launched: below('agents', name, 'launched.json'),
       prompts: below('agents', name, 'prompts'),
+      inbox: below('agents', name, 'inbox.json'),
+      notes: below('agents', name, 'notes.json'),
     }),
     context: (agentName) => below('contexts', `${agentName}.json`),
     log: (name) => below('log', `${name}.jsonl`),

@@ -76,7 +76,7 @@ export function savedContextText(saved: SavedContextFile, agent: Agent | undefin
 }
 
 /** A span in words, in the largest fitting unit. */
-function age(milliseconds: number): string {
+export function age(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / 1000));
   if (seconds < 120) return `${seconds} s`;
   if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;

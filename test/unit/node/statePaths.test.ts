@@ -37,7 +37,7 @@ describe('statePaths', () => {
       ].map((path) => path.replace(/^\/s\b/, '')),
       [
         ...['', '/endpoint.json', '/holder.json', '/port', '/state.json', '/state.json.previous', '/mcp-sessions.json'],
-        ...['/agents', '/contexts'],
+        ...['/agents', '/contexts', '/shared-notes.json'],
         ...[
           '/spool',
           '/versions',
@@ -57,6 +57,8 @@ describe('statePaths', () => {
           '/agents/ada/settings.json',
           '/agents/ada/launched.json',
           '/agents/ada/prompts',
+          '/agents/ada/inbox.json',
+          '/agents/ada/notes.json',
         ],
         ...['/contexts/ada.json', '/log/gateway.jsonl', '/journal-12.jsonl'],
       ],
