@@ -57,6 +57,9 @@ import { StateJournal } from './stateJournal.ts';
 import { loadState } from './stateStore.ts';
 import { after } from './timer.ts';
 import { followTranscripts } from './transcriptLooks.ts';
+import type { UpstreamDefinitions } from './upstream/definition.ts';
+import { HttpPool } from './upstream/httpPool.ts';
+import { upstreamOpener } from './upstream/openUpstream.ts';
 import { Windows } from './windows.ts';
 
 /** The holder passes the listening socket here. */
@@ -123,7 +126,15 @@ async function main(): Promise<void> {
     messagingServer({ fleet, messages: new Messages(kept), clock, log, version }),
     memoryServer({ notes: new Notes(kept), clock, log, version }),
   ];
-  const mcp = store.add(new McpEndpoint({ fleet, keys, sessions, streams, prober, servers, clock, log }));
+  const pool = store.add(new HttpPool());
+  const upstreams = {
+    definitions: noDefinitions,
+    open: upstreamOpener({ pool }),
+    beforeUse: () => {
+      hostClock.look();
+    },
+  };
+  const mcp = store.add(new McpEndpoint({ fleet, keys, sessions, streams, prober, servers, upstreams, clock, log }));
   const launchFiles = new LaunchFiles({ fleet, paths, keys, port });
   const token = former.endpoint?.token ?? randomBytes(32).toString('base64url');
   const endpoint: Endpoint = {
@@ -196,6 +207,11 @@ async function main(): Promise<void> {
       }
     }),
   );
+  store.add(
+    fleet.onEvent(({ event }) => {
+      if (event.kind === 'host resumed') pool.invalidate();
+    }),
+  );
   store.add(followAgents({ fleet, keys, paths, mcp, log }));
   const hostClock = new HostClock(pulseEveryMs, () => {
     log.info('the host slept, or its clock was set');
@@ -223,6 +239,11 @@ async function main(): Promise<void> {
   );
   log.info('the gateway listens', { port, version, epoch: epoch.id, lastExit: process.env['BOWLINE_LAST_EXIT'] });
 }
+
+const noDefinitions: UpstreamDefinitions = {
+  of: () => Promise.resolve(undefined),
+  onDidChange: () => toDisposable(() => undefined),
+};
 
 /**
  * A successor is started beside the gateway that still runs: its modules are loaded, and it reads and accepts nothing

@@ -28,6 +28,7 @@ import { ScreenLooks } from '../../src/gateway/screenLooks.ts';
 import type { StateJournal } from '../../src/gateway/stateJournal.ts';
 import { Windows } from '../../src/gateway/windows.ts';
 import { ensureStateDirectories, type StatePaths, statePaths } from '../../src/node/statePaths.ts';
+import { noUpstreams } from './handUpstreams.ts';
 
 /** Stands for a disk that keeps nothing and refuses nothing. */
 export const noJournal: Pick<StateJournal, 'add' | 'commit'> = {
@@ -84,7 +85,9 @@ export class GatewayParts {
     parts.port = await listen(server);
     const streams = store.add(new StandingStreams({ fleet, clock }));
     const prober = store.add(new Prober({ fleet, streams, clock }));
-    const mcp = store.add(new McpEndpoint({ fleet, keys, sessions, streams, prober, servers: [], clock, log }));
+    const mcp = store.add(
+      new McpEndpoint({ fleet, keys, sessions, streams, prober, servers: [], upstreams: noUpstreams, clock, log }),
+    );
     const files = new LaunchFiles({ fleet, paths, keys, port: parts.port });
     const prompts = new PromptStore(paths);
     const tasks = store.add(

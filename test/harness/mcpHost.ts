@@ -12,7 +12,9 @@ import { selfServer } from '../../src/gateway/mcp/selfServer.ts';
 import { SessionStore } from '../../src/gateway/mcp/sessionStore.ts';
 import { StandingStreams } from '../../src/gateway/mcp/standingStreams.ts';
 import type { Clock } from '../../src/gateway/ports.ts';
+import type { Upstreams } from '../../src/gateway/upstream/forwarder.ts';
 import { statePaths } from '../../src/node/statePaths.ts';
+import { noUpstreams } from './handUpstreams.ts';
 import { type MemoryFleet, memoryKeys } from './mcpFleet.ts';
 
 export interface McpHostOptions {
@@ -26,6 +28,7 @@ export interface McpHostOptions {
   readonly probeLimitMs?: number;
   /** Besides `bowline-self`, or instead of it under its name. */
   readonly servers?: readonly EndpointServer[];
+  readonly upstreams?: Upstreams;
 }
 
 /** The MCP side of a gateway on a port of its own: real endpoint, sessions, streams, probes and files. */
@@ -77,6 +80,7 @@ export async function startMcpHost(options: McpHostOptions): Promise<McpHost> {
     streams,
     prober,
     servers: options.servers ?? [counted],
+    upstreams: options.upstreams ?? noUpstreams,
     clock,
     log: silentLog,
   });

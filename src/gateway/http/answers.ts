@@ -7,8 +7,18 @@ export function sendJson(
   value: unknown,
   headers: OutgoingHttpHeaders = {},
 ): void {
+  sendRaw(response, status, JSON.stringify(value), headers);
+}
+
+/** The same with JSON as text. */
+export function sendRaw(
+  response: ServerResponse,
+  status: number,
+  json: Buffer | string,
+  headers: OutgoingHttpHeaders = {},
+): void {
   if (response.headersSent || response.destroyed) return;
-  const body = Buffer.from(JSON.stringify(value));
+  const body = typeof json === 'string' ? Buffer.from(json) : json;
   response.writeHead(status, {
     'content-type': 'application/json',
     'content-length': body.length,

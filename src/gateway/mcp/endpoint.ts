@@ -6,17 +6,27 @@ import type { Log } from '../../base/log.ts';
 import { streamGoneForGood } from '../../core/binding/health.ts';
 import { liveLaunchIds } from '../../core/fleet/agent.ts';
 import { agentOf } from '../../core/fleet/state.ts';
-import { sendEmpty, sendJson } from '../http/answers.ts';
+import { sendEmpty, sendJson, sendRaw } from '../http/answers.ts';
 import { readBody } from '../http/body.ts';
 import type { AgentKeys, Clock, FleetPort } from '../ports.ts';
+import { ResponseSink } from '../upstream/forwardAnswer.ts';
+import { agentMessage, Forwarder, headersForUpstream, type Upstreams } from '../upstream/forwarder.ts';
+import { provisionalIntroduction } from '../upstream/reinitialise.ts';
 import type { EndpointServer } from './endpointServer.ts';
 import { type IdentityReading, readIdentity } from './identity.ts';
-import { type JsonRpcRequest, readMessage, type RequestId, rpcCodes, rpcError } from './jsonRpc.ts';
+import {
+  type JsonRpcMessage,
+  type JsonRpcRequest,
+  readMessage,
+  type RequestId,
+  rpcCodes,
+  rpcError,
+} from './jsonRpc.ts';
 import { Ledger } from './ledger.ts';
 import type { Prober } from './prober.ts';
 import { ServerChannel } from './serverChannel.ts';
-import type { EndedBecause, SessionRecord } from './sessionFile.ts';
-import { sessionDigest, type SessionStore } from './sessionStore.ts';
+import type { EndedBecause, SessionRecord, UpstreamRecord } from './sessionFile.ts';
+import { newSessionId, sessionDigest, type SessionStore } from './sessionStore.ts';
 import { sameEndpoint, type StandingStreams } from './standingStreams.ts';
 
 /** Revisions with sessions and a standing stream, newest first: the first is offered to a client that wants another. */
@@ -27,6 +37,9 @@ const protocolVersions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'
  * and uses two at once at times (measured, claude 2.1.160).
  */
 const sessionsPerEndpoint = 8;
+
+/** No upstream has a name that begins so. */
+const ownPrefix = 'bowline-';
 
 const initializeSchema = z.object({
   protocolVersion: z.string(),
@@ -39,7 +52,9 @@ export interface McpEndpointOptions {
   readonly sessions: SessionStore;
   readonly streams: StandingStreams;
   readonly prober: Prober;
+  /** Bowline's own. Every other server that is on for an agent is one of its upstreams. */
   readonly servers: readonly EndpointServer[];
+  readonly upstreams: Upstreams;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -48,9 +63,17 @@ export interface McpEndpointOptions {
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly server: EndpointServer;
+  readonly server: string;
   readonly agent: string;
   readonly launchId: string;
+}
+
+/** What a new session begins with. */
+interface Introduced {
+  /** The answer to `initialize`, as JSON. */
+  readonly answer: string;
+  readonly protocolVersion: string;
+  readonly upstream?: UpstreamRecord;
 }
 
 /**
@@ -60,6 +83,7 @@ interface Exchange {
 export class McpEndpoint extends DisposableObject {
   private readonly servers: ReadonlyMap<string, EndpointServer>;
   private readonly ledger: Ledger;
+  private readonly forwarder: Forwarder;
   private readonly channels = new Map<string, ServerChannel>();
   /** Sessions that had a stream in this run of the gateway. */
   private readonly streamed = new Set<string>();
@@ -68,6 +92,15 @@ export class McpEndpoint extends DisposableObject {
     super();
     this.servers = new Map(options.servers.map((server) => [server.name, server]));
     this.ledger = new Ledger(options.fleet, options.clock);
+    const { upstreams, sessions, streams, log } = options;
+    this.forwarder = this._register(
+      new Forwarder({
+        ...{ upstreams, sessions, streams, log },
+        failing: (session, reason) => {
+          this.ledger.upstream(session, reason);
+        },
+      }),
+    );
     this._register(
       toDisposable(() => {
         for (const channel of this.channels.values()) channel.dispose();
@@ -107,22 +140,20 @@ export class McpEndpoint extends DisposableObject {
       return;
     }
     const identity = this.identify(request, name);
-    const server = this.servers.get(name);
     if (identity.kind === 'fault') {
-      this.ledger.fault(identity, name, server === undefined ? 'not served' : 'served');
+      this.ledger.fault(identity, name, this.servers.has(name) ? 'served' : 'not served');
       const { status, cause, sentence, nextStep } = identity;
       const text = `Bowline: ${sentence} ${nextStep}`;
       sendJson(response, status, rpcError(null, rpcCodes.badRequest, text, { cause, nextStep }));
       return;
     }
-    if (server === undefined) throw new Error('identified for a server that is not there');
-    const exchange = { request, response, server, agent: identity.agent.name, launchId: identity.launchId };
+    const exchange = { request, response, server: name, agent: identity.agent.name, launchId: identity.launchId };
     switch (method) {
       case 'POST':
         await this.post(exchange);
         break;
       case 'GET':
-        this.get(exchange);
+        await this.get(exchange);
         break;
       case 'DELETE':
         await this.delete(exchange);
@@ -143,7 +174,7 @@ export class McpEndpoint extends DisposableObject {
       {
         agents: fleet.state.agents,
         ownerOf: (key) => keys.ownerOf(key),
-        serves: (one) => this.servers.has(one),
+        serves: (one) => this.servers.has(one) || !one.startsWith(ownPrefix),
         sessionOwner: sessionId === undefined ? undefined : sessions.get(sessionId)?.agent,
       },
     );
@@ -164,7 +195,7 @@ export class McpEndpoint extends DisposableObject {
       return;
     }
     if (read.kind === 'request' && read.message.method === 'initialize') {
-      await this.initialize(exchange, read.message);
+      await this.initialize(exchange, read.message, reading.body);
       return;
     }
     if (read.kind === 'request' && read.message.method === 'server/discover') {
@@ -176,19 +207,21 @@ export class McpEndpoint extends DisposableObject {
     const session = this.findSession(exchange, id);
     if (session === undefined || !this.checkRevision(exchange, id)) return;
     if (read.kind === 'request') {
-      await this.call(exchange, session, read.message);
+      await this.call(exchange, session, read.message, reading.body);
       return;
     }
     // The answer to a probe is told as such; that is the proof, too.
     const isTold = read.kind === 'response' && this.options.prober.answer(session, read.message.id);
     if (!isTold) this.ledger.proof(session);
+    const builtIn = this.servers.get(session.server);
+    // An upstream has it before the client goes on: some take no request before they know of the end of the handshake.
+    if (!isTold && builtIn === undefined) await this.forward(exchange, session, read.message, reading.body);
     sendEmpty(response, 202);
-    if (isTold) return;
-    this.channelOf(session, exchange.server).notify(read.message);
+    if (!isTold && builtIn !== undefined) this.channelOf(session, builtIn).notify(read.message);
   }
 
   /** Always opens a new session, whatever id the request names. On disk before the client learns its id. */
-  private async initialize(exchange: Exchange, message: JsonRpcRequest): Promise<void> {
+  private async initialize(exchange: Exchange, message: JsonRpcRequest, body: Buffer): Promise<void> {
     const { response, server, agent, launchId } = exchange;
     const params = initializeSchema.safeParse(message.params);
     if (!params.success) {
@@ -196,25 +229,70 @@ export class McpEndpoint extends DisposableObject {
       sendJson(response, 200, answer);
       return;
     }
-    const wanted = protocolVersions.find((version) => version === params.data.protocolVersion);
-    const session = await this.options.sessions.add({
-      agent,
-      launchId,
-      server: server.name,
-      protocolVersion: wanted ?? protocolVersions[0],
-      client: {
-        name: params.data.clientInfo.name.slice(0, 100),
-        version: params.data.clientInfo.version.slice(0, 100),
-      },
-      createdAt: this.options.clock(),
-    });
+    const wanted = protocolVersions.find((version) => version === params.data.protocolVersion) ?? protocolVersions[0];
+    const id = newSessionId();
+    const builtIn = this.servers.get(server);
+    const introduced =
+      builtIn === undefined
+        ? await this.introduceUpstream(exchange, id, message.id, wanted, body)
+        : {
+            protocolVersion: wanted,
+            answer: JSON.stringify({
+              ...{ jsonrpc: '2.0', id: message.id },
+              result: { protocolVersion: wanted, ...builtIn.introduction },
+            }),
+          };
+    if (introduced === undefined) return;
+    const { protocolVersion, upstream } = introduced;
+    const client = {
+      name: params.data.clientInfo.name.slice(0, 100),
+      version: params.data.clientInfo.version.slice(0, 100),
+    };
+    const opened = { agent, launchId, server, protocolVersion, client, createdAt: this.options.clock() };
+    const session = await this.options.sessions.add({ ...opened, ...(upstream !== undefined && { upstream }) }, id);
     this.ledger.initialized(session);
-    const result = { protocolVersion: session.protocolVersion, ...server.introduction };
-    sendJson(response, 200, { jsonrpc: '2.0', id: message.id, result }, { 'mcp-session-id': session.id });
+    sendRaw(response, 200, introduced.answer, { 'mcp-session-id': session.id });
     this.limitSessions(session);
   }
 
-  private async call(exchange: Exchange, session: SessionRecord, message: JsonRpcRequest): Promise<void> {
+  /**
+   * The upstream's own answer to `initialize`; one of the gateway where it cannot be asked now, so that the agent's client
+   * never gives it up. Undefined: it was refused, which is answered.
+   */
+  private async introduceUpstream(
+    { request, response, agent, launchId, server }: Exchange,
+    sessionId: string,
+    id: RequestId,
+    wanted: string,
+    body: Buffer,
+  ): Promise<Introduced | undefined> {
+    const forwarded = this.forwarder.create(sessionId, { agent, launchId }, server, body.toString('utf8'));
+    const introduction = await forwarded.begin(headersForUpstream(request.headers));
+    const upstream = forwarded.kept;
+    switch (introduction.kind) {
+      case 'introduced':
+        return { answer: introduction.message, protocolVersion: introduction.protocolVersion, upstream };
+      case 'failed':
+        return { answer: provisionalIntroduction(id, server, wanted), protocolVersion: wanted, upstream };
+      case 'declined':
+        this.forwarder.drop(sessionId);
+        sendRaw(response, 200, introduction.message);
+        return undefined;
+    }
+  }
+
+  private async forward(
+    { request, response }: Exchange,
+    session: SessionRecord,
+    message: JsonRpcMessage,
+    body: Buffer,
+  ): Promise<void> {
+    const sink = new ResponseSink(response, { 'mcp-session-id': session.id });
+    const outcome = await this.forwarder.of(session).post(agentMessage(body, message, request.headers), sink);
+    if ('method' in message && 'id' in message) sink.conclude(message.id, outcome, session.server);
+  }
+
+  private async call(exchange: Exchange, session: SessionRecord, message: JsonRpcRequest, body: Buffer): Promise<void> {
     const { response } = exchange;
     if (this.shouldDialAnew(session)) {
       this.options.log.info('MCP session ended so that an old client opens a stream again', {
@@ -227,16 +305,38 @@ export class McpEndpoint extends DisposableObject {
       return;
     }
     this.ledger.proof(session);
-    const answer = await this.channelOf(session, exchange.server).request(message);
+    const builtIn = this.servers.get(session.server);
+    if (builtIn === undefined) {
+      // That the client asked is the proof, whatever the upstream says to it.
+      if (message.method === 'tools/list') await this.ledger.toolsListed(session);
+      await this.forward(exchange, session, message, body);
+      return;
+    }
+    const answer = await this.channelOf(session, builtIn).request(message);
     if (message.method === 'tools/list' && 'result' in answer) await this.ledger.toolsListed(session);
     sendJson(response, 200, answer);
   }
 
-  private get(exchange: Exchange): void {
+  private async get(exchange: Exchange): Promise<void> {
     const session = this.findSession(exchange, null);
     if (session === undefined || !this.checkRevision(exchange, null)) return;
+    const { request, response } = exchange;
+    const { streams } = this.options;
+    const isForwarded = !this.servers.has(session.server);
+    const lastEventId = header(request, 'last-event-id');
+    // A client that has its standing stream comes back for that of a request.
+    if (isForwarded && lastEventId !== undefined && streams.has(session.id)) {
+      const sink = new ResponseSink(response, { 'mcp-session-id': session.id });
+      const outcome = await this.forwarder.of(session).resume(lastEventId, sink);
+      if (outcome !== undefined) {
+        if (response.headersSent) response.end();
+        else sendJson(response, 400, rpcError(null, rpcCodes.badRequest, 'The stream cannot be resumed'));
+        return;
+      }
+    }
     this.streamed.add(session.id);
-    this.options.streams.open(session, exchange.request, exchange.response);
+    streams.open(session, request, response);
+    if (isForwarded) this.forwarder.of(session).listen(lastEventId);
   }
 
   private async delete(exchange: Exchange): Promise<void> {
@@ -256,7 +356,7 @@ export class McpEndpoint extends DisposableObject {
     }
     const session = this.options.sessions.get(sessionId);
     const { agent, launchId, server } = exchange;
-    if (session === undefined || !sameEndpoint(session, { agent, launchId, server: server.name })) {
+    if (session === undefined || !sameEndpoint(session, { agent, launchId, server })) {
       this.refuseSession(exchange, id);
       return undefined;
     }
@@ -301,7 +401,9 @@ export class McpEndpoint extends DisposableObject {
       sessions.map(({ id }) => id),
       reason,
     );
-    for (const { id } of sessions) {
+    for (const session of sessions) {
+      const { id } = session;
+      this.forwarder.end(session);
       this.streamed.delete(id);
       this.channels.get(id)?.dispose();
       this.channels.delete(id);

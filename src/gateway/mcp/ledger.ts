@@ -61,11 +61,18 @@ export class Ledger {
     this.fleet.report({ ...this.subject(session), kind: 'mcp proof seen' });
   }
 
-  /** The server behind the endpoint fails for this session, in these words; undefined: it works. */
-  upstream({ agent: name, server, launchId }: SessionRecord, reason: string | undefined): void {
+  /** The server behind the endpoint fails for this session, in these words; undefined: it works. Told where it is news. */
+  upstream(
+    { agent: name, server, launchId }: Pick<SessionRecord, 'agent' | 'server' | 'launchId'>,
+    reason: string | undefined,
+  ): void {
+    const { agents, epoch } = this.fleet.state;
+    const known = agents[name]?.bindings[server]?.upstream;
+    const detail = reason?.slice(0, upstreamWords);
+    if (known?.detail === detail && (detail === undefined || known?.epoch === epoch?.id)) return;
     const subject = { at: this.clock(), name, server, launchId };
-    if (reason === undefined) this.fleet.report({ ...subject, kind: 'upstream answered' });
-    else this.fleet.report({ ...subject, kind: 'upstream failed', detail: reason.slice(0, upstreamWords) });
+    if (detail === undefined) this.fleet.report({ ...subject, kind: 'upstream answered' });
+    else this.fleet.report({ ...subject, kind: 'upstream failed', detail });
   }
 
   /** A request was refused. `known`: whether the gateway serves something of this name; other names are not repeated. */

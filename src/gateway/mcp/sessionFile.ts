@@ -10,6 +10,21 @@ export interface SessionRecord {
   readonly client: { readonly name: string; readonly version: string };
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
+  /** Where an upstream stands behind the endpoint. */
+  readonly upstream?: UpstreamRecord;
+}
+
+/** What is needed to open the upstream's side of a session anew, or to go on with it. */
+export interface UpstreamRecord {
+  /** The client's `initialize`, as it came. */
+  readonly initialize: string;
+  /** Of the definition by which the upstream was opened; empty: it never was. */
+  readonly digest: string;
+  /** See `UpstreamSession.resumption`. A secret, as the session's id is. */
+  readonly resumption?: string;
+  /** Addresses of the resources that the client has subscribed to. */
+  readonly subscriptions: readonly string[];
+  readonly logLevel?: string;
 }
 
 /** A session that is over and must not be taken up again. */
@@ -29,6 +44,15 @@ const sessionSchema = z.object({
   protocolVersion: z.string(),
   client: z.object({ name: z.string(), version: z.string() }),
   createdAt: z.number(),
+  upstream: z.exactOptional(
+    z.object({
+      initialize: z.string(),
+      digest: z.string(),
+      resumption: z.exactOptional(z.string()),
+      subscriptions: z.array(z.string()),
+      logLevel: z.exactOptional(z.string()),
+    }),
+  ),
 });
 
 const tombstoneSchema = z.object({

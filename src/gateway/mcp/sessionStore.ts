@@ -9,6 +9,7 @@ import {
   type SessionRecord,
   sessionFileSchema,
   type Tombstone,
+  type UpstreamRecord,
 } from './sessionFile.ts';
 
 /** How many tombstones are kept, newest. An id without one is unknown, which is answered in the same way. */
@@ -73,12 +74,20 @@ export class SessionStore {
     return this.ended.get(digestOf(id))?.reason;
   }
 
-  /** Opens a session under a new unguessable id. Resolves when it is on disk. */
-  async add(session: Omit<SessionRecord, 'id'>): Promise<SessionRecord> {
-    const record = { id: randomBytes(32).toString('base64url'), ...session };
+  /** Opens a session under an id of {@link newSessionId}. Resolves when it is on disk. */
+  async add(session: Omit<SessionRecord, 'id'>, id: string = newSessionId()): Promise<SessionRecord> {
+    const record = { id, ...session };
     this.sessions.set(record.id, record);
     await this.persist();
     return record;
+  }
+
+  /** Replaces what is known of the upstream's side of a session. Unknown ids change nothing. */
+  keepUpstream(id: string, upstream: UpstreamRecord): void {
+    const record = this.sessions.get(id);
+    if (record === undefined) return;
+    this.sessions.set(id, { ...record, upstream });
+    void this.persist();
   }
 
   /** Ends sessions for good. Resolves when that is on disk. Unknown ids change nothing. */
@@ -118,6 +127,11 @@ export class SessionStore {
       });
     }
   }
+}
+
+/** An id that nobody can guess. */
+export function newSessionId(): string {
+  return randomBytes(32).toString('base64url');
 }
 
 /** What stands for a session id where the id itself must not: in the state, on the stream, in logs. */

@@ -84,6 +84,18 @@ export class StandingStreams implements Disposable {
     return true;
   }
 
+  /** Sends whole events as they are. False: the stream is full, see {@link drained}. Without a stream they are lost. */
+  events(sessionId: string, part: Buffer | string): boolean {
+    const stream = this.streams.get(sessionId);
+    return stream === undefined || this.write(stream, part);
+  }
+
+  /** Resolves when the session's stream has room, or is gone. */
+  drained(sessionId: string): Promise<void> {
+    const stream = this.streams.get(sessionId);
+    return stream === undefined ? Promise.resolve() : drained(stream.response);
+  }
+
   /** The stream opened last for this endpoint. */
   newest(endpoint: EndpointOf): StandingStream | undefined {
     let newest: StandingStream | undefined;
@@ -112,9 +124,9 @@ export class StandingStreams implements Disposable {
     this.closed.dispose();
   }
 
-  private write(stream: StandingStream, text: string): void {
-    stream.response.write(text);
+  private write(stream: StandingStream, part: Buffer | string): boolean {
     this.spoke.add(stream);
+    return stream.response.write(part);
   }
 
   private dropped(stream: StandingStream): void {
@@ -137,6 +149,20 @@ export class StandingStreams implements Disposable {
     const { agent: name, server, launchId } = session;
     return { at: this.options.clock(), name, server, launchId, session: sessionDigest(session.id) };
   }
+}
+
+/** Resolves when `response` takes more, or nobody reads it any longer. */
+export function drained(response: ServerResponse): Promise<void> {
+  if (!response.writableNeedDrain || response.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done);
+      response.off('close', done);
+      resolve();
+    };
+    response.on('drain', done);
+    response.on('close', done);
+  });
 }
 
 export function sameEndpoint(left: EndpointOf, right: EndpointOf): boolean {

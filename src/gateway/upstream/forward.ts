@@ -1,0 +1,356 @@
+import * as z from 'zod/mini';
+import type { Disposable } from '../../base/lifecycle.ts';
+import type { Log } from '../../base/log.ts';
+import type { Caller } from '../mcp/endpointServer.ts';
+import type { RequestId } from '../mcp/jsonRpc.ts';
+import type { UpstreamRecord } from '../mcp/sessionFile.ts';
+import type { UpstreamDefinition, UpstreamDefinitions } from './definition.ts';
+import type { ResponseSink } from './forwardAnswer.ts';
+import { eventOf, parsed } from './httpEvents.ts';
+import { introduce, type Introduction, listChanges, restore } from './reinitialise.ts';
+import type { AgentMessage, EventSink, ExchangeOutcome, UpstreamOpening, UpstreamSession } from './upstreamSession.ts';
+
+/** Opens one session of an upstream, by the kind of its definition. Connects to nothing. */
+export type OpenUpstream = (opening: UpstreamOpening) => UpstreamSession;
+
+/** Limits of the handshake with an upstream, in milliseconds. */
+export interface IntroductionTimes {
+  /** The agent waits for the first one; then the gateway answers for the upstream. */
+  readonly first: number;
+  readonly anew: number;
+  /** Between two attempts while nobody asks: the first wait, which doubles up to the longest. */
+  readonly firstWait: number;
+  readonly longestWait: number;
+}
+
+export const introductionTimes: IntroductionTimes = {
+  first: 8_000,
+  anew: 30_000,
+  firstWait: 1_000,
+  longestWait: 60_000,
+};
+
+export interface ForwardedSessionOptions {
+  readonly server: string;
+  readonly caller: Caller;
+  readonly definitions: Pick<UpstreamDefinitions, 'of'>;
+  readonly open: OpenUpstream;
+  readonly record: UpstreamRecord;
+  /** The record is another one. */
+  readonly changed: (record: UpstreamRecord) => void;
+  /** The agent's standing stream. */
+  readonly standing: EventSink;
+  /** See `UpstreamHost.failing`. */
+  readonly failing: (reason: string | undefined) => void;
+  /** See `Upstreams.beforeUse`. */
+  readonly beforeUse: () => void;
+  readonly log: Log;
+  readonly times?: IntroductionTimes;
+}
+
+/** A session of the upstream with what is on its way through it. */
+interface Held {
+  readonly kind: 'held';
+  readonly session: UpstreamSession;
+  pending: number;
+  retired: boolean;
+}
+
+type Ready = Held | { readonly kind: 'unreachable'; readonly reason: string };
+
+/**
+ * What stands behind one MCP session of an agent: one session of the upstream at a time, replaced by a new one when the
+ * upstream forgot it, in one flight for all who wait, so that the agent notices nothing.
+ */
+export class ForwardedSession implements Disposable {
+  private readonly times: IntroductionTimes;
+  private current: Held | undefined;
+  private opening: Promise<Ready> | undefined;
+  private record: UpstreamRecord;
+  private listening: { disposable: Disposable | undefined } | undefined;
+  private announcements: readonly string[] = [];
+  private readonly waiting = new Map<RequestId, Set<ResponseSink>>();
+  private retry: ReturnType<typeof setTimeout> | undefined;
+  private wait: number;
+  private disposed = false;
+
+  constructor(private readonly options: ForwardedSessionOptions) {
+    this.times = options.times ?? introductionTimes;
+    this.wait = this.times.firstWait;
+    this.record = options.record;
+  }
+
+  /** Opens the upstream's first session with the agent's `initialize`. */
+  async begin(headers: AgentMessage['headers']): Promise<Introduction> {
+    const definition = await this.definition();
+    if (definition === undefined) return { kind: 'failed', reason: notConfigured };
+    const held = this.openSession(definition, undefined);
+    const introduction = await introduce(held.session, Buffer.from(this.record.initialize), headers, this.times.first);
+    this.options.failing(introduction.kind === 'failed' ? introduction.reason : undefined);
+    if (introduction.kind === 'introduced' && !this.disposed) this.use(held, definition);
+    else held.session.dispose();
+    return introduction;
+  }
+
+  /** What a later run of the gateway needs. */
+  get kept(): UpstreamRecord {
+    return this.record;
+  }
+
+  /** Sends a message of the agent on. Never rejects. A request's answer is concluded by the caller. */
+  async post(message: AgentMessage, sink: ResponseSink): Promise<ExchangeOutcome> {
+    this.options.beforeUse();
+    const { reading } = message;
+    if (reading.kind === 'request') this.await(reading.id, sink);
+    const outcome = await this.pass(message, sink);
+    if (reading.kind === 'request') this.forget(reading.id, sink);
+    if (reading.kind === 'notification' && reading.cancels !== undefined) {
+      for (const cancelled of [...(this.waiting.get(reading.cancels) ?? [])]) cancelled.giveUp();
+    }
+    if (!sink.gone) this.options.failing(outcome.kind === 'answered' ? undefined : outcome.reason);
+    if (outcome.kind === 'answered') this.note(message);
+    return outcome;
+  }
+
+  /** The agent has a standing stream from now on. */
+  listen(lastEventId: string | undefined): void {
+    this.unlisten();
+    this.listening = { disposable: this.current?.session.listen(this.options.standing, lastEventId) };
+    this.announce([]);
+    if (this.current === undefined) void this.ready();
+  }
+
+  /** The agent's standing stream is gone. */
+  unlisten(): void {
+    this.listening?.disposable?.dispose();
+    this.listening = undefined;
+    clearTimeout(this.retry);
+  }
+
+  /** Goes on with the stream of an earlier request. Undefined: this upstream's events have no ids. */
+  async resume(lastEventId: string, sink: ResponseSink): Promise<ExchangeOutcome | undefined> {
+    const held = await this.ready();
+    if (held.kind !== 'held') return held;
+    return held.session.resume?.(lastEventId, sink);
+  }
+
+  /** The upstream is another one from now on, or reached in another way; what is on its way ends as it began. */
+  redefined(): void {
+    if (this.current === undefined) return;
+    this.retire(this.current);
+    void this.ready();
+  }
+
+  /** The agent's session is over, and the upstream is told so. */
+  async end(): Promise<void> {
+    if (this.current === undefined && this.record.resumption !== undefined) {
+      const definition = await this.definition();
+      if (definition?.digest === this.record.digest) this.openSession(definition, this.record.resumption).session.end();
+    }
+    this.current?.session.end();
+    this.dispose();
+  }
+
+  dispose(): void {
+    if (this.disposed) return;
+    this.disposed = true;
+    this.unlisten();
+    this.current?.session.dispose();
+    this.current = undefined;
+  }
+
+  private async pass(message: AgentMessage, sink: ResponseSink): Promise<ExchangeOutcome> {
+    const { reading } = message;
+    const held = this.current ?? (await this.ready());
+    if (held.kind !== 'held') return held;
+    const outcome = await this.exchange(held, message, sink);
+    if (outcome.kind !== 'session lost') return outcome;
+    this.options.log.info('the upstream forgot its session', { ...this.name, reason: outcome.reason });
+    this.retire(held);
+    const next = this.current ?? (await this.ready());
+    // What the agent said about the session that is gone means nothing to the new one, which had its own handshake.
+    const isOfTheFormer =
+      reading.kind === 'response' ||
+      (reading.kind === 'notification' && reading.method === 'notifications/initialized');
+    if (isOfTheFormer) return { kind: 'answered' };
+    if (next.kind !== 'held') return next;
+    const repeated = await this.exchange(next, message, sink);
+    if (repeated.kind !== 'session lost') return repeated;
+    this.retire(next);
+    return { kind: 'unreachable', reason: `it forgets each new session at once: ${repeated.reason}` };
+  }
+
+  private async exchange(held: Held, message: AgentMessage, sink: ResponseSink): Promise<ExchangeOutcome> {
+    held.pending++;
+    const outcome = await held.session.exchange(message, sink);
+    held.pending--;
+    if (held.retired && held.pending === 0) held.session.dispose();
+    return outcome;
+  }
+
+  /** The session to use: the current one, that of an earlier run, or a new one; all who ask meanwhile get the same. */
+  private ready(): Promise<Ready> {
+    if (this.current !== undefined) return Promise.resolve(this.current);
+    clearTimeout(this.retry);
+    this.opening ??= this.open().finally(() => {
+      this.opening = undefined;
+    });
+    return this.opening;
+  }
+
+  private async open(): Promise<Ready> {
+    const definition = await this.definition();
+    if (this.isOver()) return { kind: 'unreachable', reason: 'the session has ended' };
+    if (definition === undefined) return this.failed(notConfigured);
+    const { resumption, digest, initialize } = this.record;
+    if (resumption !== undefined && digest === definition.digest) {
+      return this.use(this.openSession(definition, resumption), definition);
+    }
+    const held = this.openSession(definition, undefined);
+    const introduction = await introduce(held.session, Buffer.from(initialize), {}, this.times.anew);
+    if (introduction.kind !== 'introduced') {
+      held.session.dispose();
+      const { kind } = introduction;
+      return this.failed(kind === 'declined' ? `it refuses initialize: ${introduction.message}` : introduction.reason);
+    }
+    const problems = await restore(held.session, this.record);
+    if (this.isOver()) {
+      held.session.end();
+      return { kind: 'unreachable', reason: 'the session has ended' };
+    }
+    this.options.log.info('an upstream was initialised anew', { ...this.name, problems: problems.join('; ') });
+    this.options.failing(undefined);
+    this.use(held, definition);
+    this.announce(listChanges(introduction.capabilities));
+    return held;
+  }
+
+  private use(held: Held, definition: UpstreamDefinition): Held {
+    this.current = held;
+    this.wait = this.times.firstWait;
+    const { resumption } = held.session;
+    const { subscriptions, logLevel, initialize } = this.record;
+    this.keep({
+      ...{ initialize, digest: definition.digest, subscriptions },
+      ...(resumption !== undefined && { resumption }),
+      ...(logLevel !== undefined && { logLevel }),
+    });
+    if (this.listening !== undefined) {
+      this.listening.disposable = held.session.listen(this.options.standing, undefined);
+    }
+    return held;
+  }
+
+  /** It is tried again while the agent has a stream: by that it learns of what it then gets. */
+  private failed(reason: string): Ready {
+    this.options.failing(reason);
+    if (this.listening !== undefined && !this.disposed) {
+      clearTimeout(this.retry);
+      this.retry = setTimeout(() => void this.ready(), this.wait);
+      this.retry.unref();
+      this.wait = Math.min(this.wait * 2, this.times.longestWait);
+    }
+    return { kind: 'unreachable', reason };
+  }
+
+  private retire(held: Held): void {
+    if (held.retired) return;
+    held.retired = true;
+    if (this.current === held) {
+      this.current = undefined;
+      this.listening?.disposable?.dispose();
+      const { resumption: _, ...rest } = this.record;
+      this.keep(rest);
+    }
+    if (held.pending === 0) held.session.dispose();
+  }
+
+  private openSession(definition: UpstreamDefinition, resumption: string | undefined): Held {
+    const { server, caller, open } = this.options;
+    const held: Held = {
+      kind: 'held',
+      pending: 0,
+      retired: false,
+      session: open({
+        ...{ definition, server, caller, resumption },
+        host: {
+          failing: (reason) => {
+            if (this.current === held) this.options.failing(reason);
+          },
+          lost: (reason) => {
+            if (this.current !== held) return;
+            this.options.log.info('the session of an upstream is over', { ...this.name, reason });
+            this.retire(held);
+            if (this.listening !== undefined) void this.ready();
+          },
+        },
+      }),
+    };
+    return held;
+  }
+
+  private announce(messages: readonly string[]): void {
+    this.announcements = [...new Set([...this.announcements, ...messages])];
+    if (this.listening === undefined) return;
+    for (const message of this.announcements) this.options.standing.events(eventOf(message));
+    this.announcements = [];
+  }
+
+  /** Keeps what a new session will have to be told. */
+  private note({ reading, body }: AgentMessage): void {
+    if (reading.kind !== 'request') return;
+    const former = this.record;
+    switch (reading.method) {
+      case 'resources/subscribe':
+      case 'resources/unsubscribe': {
+        const uri = subscriptionSchema.safeParse(parsed(body.toString('utf8'))).data?.params.uri;
+        if (uri === undefined) return;
+        const others = former.subscriptions.filter((one) => one !== uri);
+        const subscriptions = reading.method === 'resources/subscribe' ? [...others, uri] : others;
+        this.keep({ ...former, subscriptions });
+        return;
+      }
+      case 'logging/setLevel': {
+        const logLevel = levelSchema.safeParse(parsed(body.toString('utf8'))).data?.params.level;
+        if (logLevel !== undefined) this.keep({ ...former, logLevel });
+        return;
+      }
+      default:
+    }
+  }
+
+  private keep(record: UpstreamRecord): void {
+    this.record = record;
+    this.options.changed(record);
+  }
+
+  private await(id: RequestId, sink: ResponseSink): void {
+    const sinks = this.waiting.get(id);
+    if (sinks === undefined) this.waiting.set(id, new Set([sink]));
+    else sinks.add(sink);
+  }
+
+  private forget(id: RequestId, sink: ResponseSink): void {
+    const sinks = this.waiting.get(id);
+    sinks?.delete(sink);
+    if (sinks?.size === 0) this.waiting.delete(id);
+  }
+
+  private definition(): Promise<UpstreamDefinition | undefined> {
+    return this.options.definitions.of({ agent: this.options.caller.agent, server: this.options.server });
+  }
+
+  /** For after an await, which the compiler takes to change nothing. */
+  private isOver(): boolean {
+    return this.disposed;
+  }
+
+  private get name(): { readonly agent: string; readonly server: string } {
+    return { agent: this.options.caller.agent, server: this.options.server };
+  }
+}
+
+const subscriptionSchema = z.object({ params: z.object({ uri: z.string() }) });
+const levelSchema = z.object({ params: z.object({ level: z.string() }) });
+
+const notConfigured = 'it is no longer in the configuration of this agent';

@@ -1,0 +1,62 @@
+import { Emitter } from '../../src/base/events.ts';
+import {
+  type UpstreamDefinition,
+  upstreamDefinition,
+  type UpstreamTarget,
+} from '../../src/gateway/upstream/definition.ts';
+import type { IntroductionTimes } from '../../src/gateway/upstream/forward.ts';
+import type { Upstreams } from '../../src/gateway/upstream/forwarder.ts';
+import { HttpPool } from '../../src/gateway/upstream/httpPool.ts';
+import { HttpSession, type HttpTimes } from '../../src/gateway/upstream/httpSession.ts';
+
+/** No agent has an upstream. */
+export const noUpstreams: Upstreams = {
+  definitions: { of: () => Promise.resolve(undefined), onDidChange: new Emitter<never>().event },
+  open: () => {
+    throw new Error('there is no upstream');
+  },
+  beforeUse: () => undefined,
+};
+
+export interface HandUpstreamsOptions {
+  readonly times?: HttpTimes;
+  readonly introduction?: IntroductionTimes;
+}
+
+/** Upstreams over HTTP that a test names by hand, the same for every agent. */
+export class HandUpstreams {
+  readonly pool = new HttpPool();
+  private readonly definitions = new Map<string, UpstreamDefinition>();
+  private readonly changed = new Emitter<{ readonly agent: string; readonly server: string }>();
+  /** What is done before each message. */
+  beforeUse: () => void = () => undefined;
+
+  constructor(private readonly options: HandUpstreamsOptions = {}) {}
+
+  get upstreams(): Upstreams {
+    const { times, introduction } = this.options;
+    return {
+      definitions: {
+        of: ({ server }) => Promise.resolve(this.definitions.get(server)),
+        onDidChange: this.changed.event,
+      },
+      open: (opening) => new HttpSession({ opening, pool: this.pool, ...(times !== undefined && { times }) }),
+      beforeUse: () => {
+        this.beforeUse();
+      },
+      ...(introduction !== undefined && { times: introduction }),
+    };
+  }
+
+  /** Sets or replaces an upstream, for the agent `ada` first of all. */
+  set(server: string, url: string, headers: Readonly<Record<string, string>> = {}): void {
+    const target: UpstreamTarget = { kind: 'http', url, headers };
+    this.definitions.set(server, upstreamDefinition(target));
+    this.changed.fire({ agent: 'ada', server });
+  }
+
+  dispose(): void {
+    this.pool.dispose();
+    this.changed.dispose();
+  }
+}
