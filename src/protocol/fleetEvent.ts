@@ -5,6 +5,7 @@ import {
   adoptedConversationSchema,
   clientSchema,
   configurationSchema,
+  ownServerSchema,
   dialogSchema,
   doubtCauseSchema,
   endReasonSchema,
@@ -185,6 +186,20 @@ export const fleetEventSchema = z.discriminatedUnion('kind', [
   }),
   z.object({ at, asker, kind: z.literal('adoption ended'), name, detail: textSchema }),
   z.object({ at, asker, kind: z.literal('agent configured'), name, configuration: configurationSchema }),
+  z.object({
+    ...{ at, kind: z.literal('own servers read'), name },
+    servers: z.array(ownServerSchema),
+    launchId: optional(z.string()),
+  }),
+  z.object({
+    ...{ at, asker, kind: z.literal('server approved'), name },
+    ...{ server: z.string(), file: z.string(), digest: z.string() },
+  }),
+  z.object({
+    ...{ at, asker, kind: z.literal('server approval withdrawn'), name },
+    ...{ server: z.string(), digest: z.string() },
+  }),
+  z.object({ at, kind: z.literal('server wants login'), name, server: z.string(), digest: z.string() }),
   z.object({ at, asker, kind: z.literal('agent removed'), name }),
   z.object({ at, asker, kind: z.literal('launch requested'), name, launch: launchSchema }),
   z.object({

@@ -37,6 +37,8 @@ export const settingsSchema = z.object({
   guardError: optional(z.enum(['block', 'allow'])),
   messaging: optional(switchSchema),
   memory: optional(switchSchema),
+  mcpServers: optional(z.record(z.string(), z.unknown())),
+  mcpServersThroughGateway: optional(switchSchema),
 });
 
 export const noticeSchema = z.object({
@@ -96,6 +98,7 @@ export const configurationSchema = z.object({
   addedDirectories: optional(z.array(z.string())),
   effort: optional(z.string()),
   systemPrompt: optional(z.string()),
+  aroundBowline: optional(z.array(z.string())),
 });
 
 /**
@@ -114,6 +117,7 @@ export const configurationChangeSchema = z.object({
   failedResume: optional(z.nullable(failedResumeSchema)),
   idleMinutes: optional(z.nullable(idleMinutesSchema)),
   servers: optional(z.record(z.string(), switchSchema)),
+  aroundBowline: optional(z.array(z.string().check(z.maxLength(200))).check(z.maxLength(200))),
 });
 
 export type ConfigurationChange = z.infer<typeof configurationChangeSchema>;
@@ -361,6 +365,20 @@ export const adoptedConversationSchema = z.extend(z.pick(adoptionSchema, { pid: 
   transcriptPath: z.string(),
 });
 
+const serverScopeSchema = z.enum(['bowline', 'local', 'project', 'user']);
+
+export const ownServerSchema = z.object({
+  name: z.string(),
+  scope: serverScopeSchema,
+  shadows: z.array(serverScopeSchema),
+  way: z.enum(['through Bowline', 'direct', 'not given']),
+  reason: optional(z.string()),
+  approval: optional(
+    z.object({ state: z.enum(['by Claude', 'by Bowline', 'not approved', 'disabled']), digest: z.string() }),
+  ),
+  definition: optional(z.string()),
+});
+
 export const agentSchema = z.object({
   name: nameSchema,
   configuration: configurationSchema,
@@ -382,6 +400,7 @@ export const agentSchema = z.object({
     }),
   ),
   launchCount: count,
+  ownServers: optional(z.array(ownServerSchema)),
   bindings: z.record(z.string(), bindingSchema),
   incidents: z.record(z.string(), incidentSchema),
   savedContext: optional(savedContextSchema),
@@ -419,6 +438,10 @@ export const fleetStateSchema = z.object({
       ended: optional(z.object({ at: timeSchema, outcome: restoreOutcomeSchema, left: z.array(nameSchema) })),
     }),
   ),
+  approvedServers: optional(
+    z.array(z.object({ digest: z.string(), server: z.string(), file: z.string(), at: timeSchema, by: z.string() })),
+  ),
+  loginServers: optional(z.array(z.string())),
   notices: z.array(noticeSchema),
   audit: z.array(auditSchema),
   timeline: z.array(z.object({ at: timeSchema, agent: z.string(), server: optional(z.string()), text: z.string() })),

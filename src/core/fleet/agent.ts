@@ -1,4 +1,5 @@
 import type { HookFact } from '../claude/facts.ts';
+import { type OwnServer, throughBowline } from '../mcp/ownServer.ts';
 import type { AgentConfiguration } from './configuration.ts';
 import type { BindingRecord } from '../binding/bindingRecord.ts';
 import type { EndedLaunch, EndReason, Launch, LaunchMode, Life, RunningLaunch } from './life.ts';
@@ -25,6 +26,8 @@ export interface Agent {
   readonly launches: readonly EndedLaunch[];
   /** Launches requested so far; makes launch ids unique. */
   readonly launchCount: number;
+  /** MCP servers of the person's files; absent: they were not read since it was last launched by an older Bowline. */
+  readonly ownServers?: readonly OwnServer[];
   /** Raw observations per endpoint; health is derived from them. */
   readonly bindings: Readonly<Record<string, BindingRecord>>;
   /** Open incidents per endpoint: unbound since, and what was tried. */
@@ -205,7 +208,12 @@ export function isUnwanted(agent: Agent, launchId: string): boolean {
 }
 
 /** Names of the endpoints that the next launch of this agent is given. */
-export function configuredServers({ configuration }: Agent): readonly string[] {
+export function configuredServers(agent: Agent): readonly string[] {
+  return [...configuredBuiltIns(agent), ...throughBowline(agent.ownServers)];
+}
+
+/** Those of them that are Bowline's own. */
+export function configuredBuiltIns({ configuration }: Agent): readonly string[] {
   return Object.entries(configuration.servers)
     .filter(([, state]) => state === 'on')
     .map(([name]) => name);
@@ -219,7 +227,7 @@ export function enabledServers(agent: Agent): readonly string[] {
 
 /** Whether a process of this agent may ask for the endpoint: it was launched with it, or is to have it. */
 export function mayUseServer(agent: Agent, server: string): boolean {
-  return agent.configuration.servers[server] === 'on' || formerServers(agent)?.[server] === 'on';
+  return configuredServers(agent).includes(server) || formerServers(agent)?.[server] === 'on';
 }
 
 /** What the process was launched with, where its configuration was changed since. */

@@ -104,6 +104,12 @@ function deedOf(
       return { what: 'adoption ended', detail: event.detail, by: event.asker ?? 'gateway' };
     case 'agent configured':
       return configured(before?.configuration, event.configuration, event.asker);
+    case 'server approved':
+      return { what: `MCP server ${event.server} approved`, detail: event.file, by: event.asker ?? 'gateway' };
+    case 'server approval withdrawn':
+      return { what: `approval of MCP server ${event.server} withdrawn`, by: event.asker ?? 'gateway' };
+    case 'server wants login':
+      return { what: `MCP server ${event.server} wants a login and is left to Claude`, by: 'gateway' };
     case 'agent removed':
       return { what: 'removed', by: event.asker ?? 'gateway' };
     case 'launch requested':
@@ -188,6 +194,7 @@ function deedOf(
     case 'epoch started':
     case 'host resumed':
     case 'settings changed':
+    case 'own servers read':
     case 'hands changed':
     case 'noticed':
     case 'guard bypassed':

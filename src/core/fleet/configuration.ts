@@ -19,6 +19,10 @@ export interface FleetSettings {
   readonly messaging?: 'on' | 'off';
   /** Whether agents have the built-in server `bowline-memory`; absent: `off`. */
   readonly memory?: 'on' | 'off';
+  /** MCP servers for every agent, as they would stand in a `.mcp.json`; absent: none. */
+  readonly mcpServers?: Readonly<Record<string, unknown>>;
+  /** Whether the agents' own MCP servers are reached through the gateway; absent: `on`. */
+  readonly mcpServersThroughGateway?: 'on' | 'off';
 }
 
 /**
@@ -51,4 +55,6 @@ export interface AgentConfiguration {
   readonly effort?: string;
   /** What is appended to Claude's own system prompt. */
   readonly systemPrompt?: string;
+  /** MCP servers of its own that it reaches without Bowline; absent: none. */
+  readonly aroundBowline?: readonly string[];
 }

@@ -18,6 +18,8 @@ const needs: Readonly<Record<keyof AgentConfiguration, 'relaunch' | 'nothing'>> 
   healing: 'nothing',
   failedResume: 'nothing',
   idleMinutes: 'nothing',
+  // What it does to the servers is found when they are read anew.
+  aroundBowline: 'nothing',
 };
 
 /** In the person's words. */
@@ -34,6 +36,7 @@ export const fieldNames: Readonly<Record<keyof AgentConfiguration, string>> = {
   healing: 'healing',
   failedResume: 'failed resume',
   idleMinutes: 'idle minutes',
+  aroundBowline: 'MCP servers around Bowline',
 };
 
 /** What differs between two configurations so that the process must be launched anew, in the person's words. */

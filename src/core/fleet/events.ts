@@ -1,4 +1,5 @@
 import type { ExitReading, HookFact } from '../claude/facts.ts';
+import type { OwnServer } from '../mcp/ownServer.ts';
 import type { TurnError } from './poison.ts';
 import type { ActivityKind, Adoption, PromptRecord, SavedContext, SaveRestart } from './agent.ts';
 import type { AgentConfiguration, FleetSettings } from './configuration.ts';
@@ -33,6 +34,29 @@ type FleetFact =
   | (Asked & { readonly kind: 'adoption ended'; readonly name: string; readonly detail: string })
   | (Asked & { readonly kind: 'agent configured'; readonly name: string; readonly configuration: AgentConfiguration })
   | (Asked & { readonly kind: 'agent removed'; readonly name: string })
+  /** The person's files as they are now. `launchId`: that launch is given them. */
+  | {
+      readonly kind: 'own servers read';
+      readonly name: string;
+      readonly servers: readonly OwnServer[];
+      readonly launchId?: string;
+    }
+  /** For every agent that has this definition; `name` is the one that it was asked for. */
+  | (Asked & {
+      readonly kind: 'server approved';
+      readonly name: string;
+      readonly server: string;
+      readonly file: string;
+      readonly digest: string;
+    })
+  | (Asked & {
+      readonly kind: 'server approval withdrawn';
+      readonly name: string;
+      readonly server: string;
+      readonly digest: string;
+    })
+  /** The server refused to be used without a login. */
+  | { readonly kind: 'server wants login'; readonly name: string; readonly server: string; readonly digest: string }
   | (Asked & { readonly kind: 'launch requested'; readonly name: string; readonly launch: Launch })
   | (Asked & {
       readonly kind: 'stop requested';

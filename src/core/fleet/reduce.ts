@@ -8,6 +8,7 @@ import { reduceAlarms } from './reduceAlarms.ts';
 import { reduceBinding } from './reduceBinding.ts';
 import { configured, underSettings } from './reduceConfiguration.ts';
 import { reduceHealing } from './reduceHealing.ts';
+import { ownServersRead, serverApproved, serverWantsLogin, serverWithdrawn } from './reduceOwnServers.ts';
 import { reduceLife } from './reduceLife.ts';
 import { restoreEnded, restoreRequested } from './reduceRestore.ts';
 import { reduceScreen } from './reduceScreen.ts';
@@ -70,6 +71,14 @@ function fold(state: FleetState, event: FleetEvent): FleetState {
       }));
     case 'agent removed':
       return removeAgent(state, event.name);
+    case 'own servers read':
+      return updateAgent(state, event.name, (agent) => ({ agent: ownServersRead(agent, event, state.settings) }));
+    case 'server approved':
+      return serverApproved(state, event);
+    case 'server approval withdrawn':
+      return serverWithdrawn(state, event.digest);
+    case 'server wants login':
+      return serverWantsLogin(state, event.digest);
     case 'context saved':
       return updateAgent(state, event.name, (agent) => ({ agent: { ...agent, savedContext: event.context } }));
     case 'identity fault':

@@ -1,6 +1,6 @@
 import { type Reduction, without } from './agentUpdate.ts';
 import type { FleetEvent } from './events.ts';
-import { type Agent, currentLaunch } from './agent.ts';
+import { type Agent, currentLaunch, mayUseServer } from './agent.ts';
 import type { BindingRecord, ProbeRecord } from '../binding/bindingRecord.ts';
 
 type BindingEvent =
@@ -10,7 +10,9 @@ type BindingEvent =
 /** Folds one observation of an endpoint. Observations of an ended launch, or of a server that the agent lacks, change nothing. */
 export function reduceBinding(agent: Agent, event: BindingEvent, epoch: string): Reduction {
   const launch = currentLaunch(agent);
-  if (launch === undefined || agent.configuration.servers[event.server] === undefined) return { agent };
+  if (launch === undefined) return { agent };
+  const isKnown = agent.configuration.servers[event.server] !== undefined || mayUseServer(agent, event.server);
+  if (!isKnown) return { agent };
   if ('launchId' in event && event.launchId !== launch.id) return { agent };
   const former = agent.bindings[event.server];
   const record: BindingRecord =

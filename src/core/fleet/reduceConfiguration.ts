@@ -3,6 +3,7 @@ import { switchedServers } from './builtInServers.ts';
 import { needsRelaunch } from './configurationChange.ts';
 import { type Agent, currentLaunch } from './agent.ts';
 import type { AgentConfiguration, FleetSettings } from './configuration.ts';
+import { serverMarks } from '../mcp/ownServer.ts';
 import type { Launch } from './life.ts';
 
 /** The agent with another configuration; its process keeps the former one until it is launched anew. */
@@ -31,7 +32,7 @@ export function relaunchFailed(agent: Agent, launch: Launch): Agent {
   return { ...agent, relaunch: { ...relaunch, when: 'asked' } };
 }
 
-function marked(
+export function marked(
   agent: Agent,
   from: AgentConfiguration,
   settings: FleetSettings,
@@ -53,7 +54,11 @@ function marked(
   };
 }
 
-/** The configuration with all variables that a launch would get. */
-function launchedWith({ configuration }: Agent, settings: FleetSettings): AgentConfiguration {
-  return { ...configuration, environment: { ...settings.environment, ...configuration.environment } };
+/** The configuration with all variables and servers that a launch would get. */
+export function launchedWith({ configuration, ownServers }: Agent, settings: FleetSettings): AgentConfiguration {
+  return {
+    ...configuration,
+    environment: { ...settings.environment, ...configuration.environment },
+    servers: { ...configuration.servers, ...serverMarks(ownServers) },
+  };
 }

@@ -19,12 +19,27 @@ export interface FleetState {
   readonly reconciliation?: Reconciliation;
   /** The last time that the agents which ended with the tmux server were to be brought back; absent: they never were. */
   readonly restoration?: Restoration;
+  /** Definitions of MCP servers in projects that a person approved, newest last, bounded; absent: none. */
+  readonly approvedServers?: readonly ServerApproval[];
+  /** Digests of definitions whose server wants a login, newest last, bounded; absent: none. */
+  readonly loginServers?: readonly string[];
   /** Newest last, bounded. */
   readonly notices: readonly Notice[];
   /** What was done to agents, newest last, bounded. */
   readonly audit: readonly AuditRecord[];
   /** Binding events for the timeline, newest last, bounded. */
   readonly timeline: readonly TimelineEntry[];
+}
+
+/** A person's word that a server of a project may run. */
+export interface ServerApproval {
+  /** Of its file, name and definition. */
+  readonly digest: string;
+  readonly server: string;
+  /** Absolute path. */
+  readonly file: string;
+  readonly at: number;
+  readonly by: string;
 }
 
 /** One run of the gateway. */

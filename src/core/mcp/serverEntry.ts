@@ -1,0 +1,30 @@
+/** Where a definition of an MCP server comes from. The three last are Claude's own words for them. */
+export type ServerScope = 'bowline' | 'local' | 'project' | 'user';
+
+/** An entry of `mcpServers`, as it stands in a file: nothing in it is expanded. It may hold secrets. */
+export interface ServerEntry {
+  readonly transport: EntryTransport;
+  /** The entry with all its fields, also those that Bowline does not know. */
+  readonly raw: Readonly<Record<string, unknown>>;
+}
+
+export type EntryTransport =
+  | {
+      readonly kind: 'stdio';
+      readonly command: string;
+      readonly args: readonly string[];
+      readonly environment: Readonly<Record<string, string>>;
+    }
+  | { readonly kind: 'http' | 'sse'; readonly url: string; readonly headers: Readonly<Record<string, string>> }
+  /** The gateway cannot stand in between. `why` continues a sentence that begins with the server's name. */
+  | { readonly kind: 'other'; readonly why: string };
+
+/** What one file says in one scope. */
+export interface EntrySource {
+  readonly scope: ServerScope;
+  /** Absolute path, or the name of the setting. */
+  readonly file: string;
+  readonly entries: Readonly<Record<string, ServerEntry>>;
+  /** Entries that are none, each with why; they take nothing else with them. */
+  readonly bad: readonly { readonly name: string; readonly reason: string }[];
+}
