@@ -63,6 +63,8 @@ export class EventSplitter {
 /** What one event holds: the fields that the standard names, as far as they matter here. */
 export interface StreamEvent {
   readonly id: string | undefined;
+  /** Undefined: a `message`. */
+  readonly name: string | undefined;
   /** Milliseconds after which a client should come back. */
   readonly retry: number | undefined;
   /** Empty where there is none, as in a comment. */
@@ -71,6 +73,7 @@ export interface StreamEvent {
 
 export function readEvent(event: Buffer): StreamEvent {
   let id: string | undefined;
+  let name: string | undefined;
   let retry: number | undefined;
   const data: string[] = [];
   for (const line of event.toString('utf8').split(/\r\n|\n|\r/)) {
@@ -80,9 +83,10 @@ export function readEvent(event: Buffer): StreamEvent {
     const field = line.slice(0, colon);
     if (field === 'data') data.push(value);
     else if (field === 'id') id = value;
+    else if (field === 'event') name = value;
     else if (field === 'retry' && /^\d+$/.test(value)) retry = Number(value);
   }
-  return { id, retry, data: data.join('\n') };
+  return { id, name, retry, data: data.join('\n') };
 }
 
 /** Whether `data` is the response to the request `id`. */
