@@ -19,6 +19,12 @@ const bundles = [
   {
     name: 'extension',
     entry: 'src/extension/extension.ts',
+    external: (name) => name === 'vscode' || name === './window.js',
+    input: (name) => /^src\/(base|extension)\//.test(name),
+  },
+  {
+    name: 'window',
+    entry: 'src/extension/window.ts',
     external: (name) => isBuiltin(name) || name === 'vscode' || name === 'node-pty',
     input: (name) => name !== 'node-pty',
   },
@@ -42,6 +48,22 @@ const bundles = [
 /** Files that the webview loads by address. */
 const assets = ['codicon.css', 'codicon.ttf'];
 
+/** The import of `window.ts` is that of a bundle of its own, which is read when it is needed. */
+const ownBundle = {
+  name: 'window is a bundle of its own',
+  setup: ({ onResolve }) => onResolve({ filter: /^\.\/window\.ts$/ }, () => ({ path: './window.js', external: true })),
+};
+
+/** Of ws a client needs no server; its package does not say that its files do nothing by themselves. */
+const wsInParts = {
+  name: 'ws in parts',
+  setup: ({ onResolve, resolve }) =>
+    onResolve({ filter: /^\.\/lib\// }, async ({ path: name, pluginData, ...from }) => {
+      if (pluginData === wsInParts || !/[\\/]ws[\\/]wrapper\.mjs$/.test(from.importer)) return undefined;
+      return { ...(await resolve(name, { ...from, pluginData: wsInParts })), sideEffects: false };
+    }),
+};
+
 /** esbuild's options for a bundle; an external that a bundle may not have is found by the boundary check. */
 function options({ name, entry }, { root, minify }) {
   const node = { platform: 'node', target: 'node20', format: 'cjs' };
@@ -57,6 +79,9 @@ function options({ name, entry }, { root, minify }) {
     minify: minify || name === 'webview',
     sourcemap: minify ? false : 'linked',
     external: ['vscode', 'node-pty', 'node:*'],
+    plugins: [ownBundle, wsInParts],
+    // `import()` becomes `require`: VS Code answers only that for `vscode`.
+    supported: { 'dynamic-import': false },
     // Optional native parts of ws: without these its bundle asks for packages that are not there.
     define: { 'process.env.WS_NO_BUFFER_UTIL': '"1"', 'process.env.WS_NO_UTF_8_VALIDATE': '"1"' },
     ...(name === 'webview' ? browser : node),
@@ -162,7 +187,10 @@ async function watch({ root, minify }) {
           if (latest.every((one) => one !== undefined)) await finish(root, latest);
         }),
     };
-    const context = await esbuild.context({ ...options(bundle, { root, minify }), plugins: [report] });
+    const context = await esbuild.context({
+      ...options(bundle, { root, minify }),
+      plugins: [ownBundle, wsInParts, report],
+    });
     await context.watch();
   }
 }

@@ -17,6 +17,11 @@ export function delay(milliseconds: number, signal?: AbortSignal): Promise<void>
   });
 }
 
+/** Lets everything that is due in this process run first. */
+export function yieldToOthers(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
 /** Settles like `promise`, or rejects with `onTimeout()` after `milliseconds`. The promise itself is not cancelled. */
 export function withTimeout<T>(promise: Promise<T>, milliseconds: number, onTimeout: () => Error): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -1,179 +1,30 @@
-import { randomUUID } from 'node:crypto';
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
 import * as vscode from 'vscode';
-import * as z from 'zod/mini';
+import { yieldToOthers } from '../base/async.ts';
 import { messageOf } from '../base/errors.ts';
-import { DisposableStore } from '../base/lifecycle.ts';
-import type { Connection, FleetView } from '../core/fleet/select.ts';
-import type { FleetState } from '../core/fleet/state.ts';
-import { GatewayUpdate } from '../node/gatewayUpdate.ts';
-import { Hands } from '../node/hands/hands.ts';
-import { loadPty } from '../node/pty.ts';
-import { defaultStateDirectory, statePaths } from '../node/statePaths.ts';
-import { TmuxServer } from '../node/tmux/tmuxServer.ts';
-import type { AgentNode } from './agentNodes.ts';
-import { AgentsTree } from './agentsTree.ts';
-import { Attention } from './attention.ts';
-import { AuditDocuments } from './auditDocuments.ts';
-import { BindingHealthView } from './bindingHealthView.ts';
-import { CommandTable } from './commands/commandTable.ts';
-import { FleetPresenter } from './fleetPresenter.ts';
-import { FleetWatch } from './fleetWatch.ts';
-import { GatewayClient } from './gatewayClient.ts';
-import { HandsHost } from './handsHost.ts';
-import { ChannelLog } from './log.ts';
-import { PipesNotice } from './pipesNotice.ts';
-import { RestartPlanDocuments } from './restartPlanDocuments.ts';
-import { SettingsSync, tmuxPathSetting } from './settings.ts';
-import { StatusBar } from './statusBar.ts';
-import type { StatusLook } from './statusLook.ts';
-import { AgentTerminals } from './terminals.ts';
-import { windowFacts } from './windowFacts.ts';
+import { commandIds } from './commands/commandIds.ts';
+import type { BowlineWindow, RunningWindow } from './fleetWindow.ts';
 
-/** What this window shows, for other extensions and for tests. Read only. */
-export interface BowlineWindow {
-  readonly window: string;
-  readonly state: FleetState;
-  readonly view: FleetView;
-  readonly connection: Connection;
-  /** Undefined while the item is hidden. */
-  readonly statusBar: StatusLook | undefined;
-  readonly agents: vscode.TreeDataProvider<AgentNode>;
-}
-
-// Loaded on first use and never bundled: it is native, and optional.
-const require = createRequire(__filename);
-const manifestSchema = z.object({ version: z.string() });
-
-/** The composition root: everything of this process is made here. Without a fleet on this machine nothing is started. */
+/**
+ * What VS Code waits for at its start: commands, which wait for the rest. The rest is loaded right after, whether it is
+ * needed or not, because an update may remove the files of a window that is open.
+ */
 export async function activate(context: vscode.ExtensionContext): Promise<BowlineWindow> {
-  const store = new DisposableStore();
-  context.subscriptions.push(store);
-  const log = store.add(new ChannelLog());
-  const paths = statePaths(defaultStateDirectory(process.env));
-  const window = `window-${randomUUID().slice(0, 8)}`;
-  const { version } = manifestSchema.parse(context.extension.packageJSON);
-  const update = new GatewayUpdate({
-    paths,
-    log,
-    source: { distDirectory: join(context.extensionPath, 'dist'), version, nodes: [process.execPath] },
-    tell: (sentence) => void offerReload(sentence),
-  });
-
-  const client = store.add(
-    new GatewayClient({
-      paths,
-      log,
-      window,
-      // Without trust nothing is executed from this window.
-      hands: () => (vscode.workspace.isTrusted ? 'offered' : 'not offered'),
-      ensure: (signal) => update.ensure(signal),
-    }),
-  );
-  const presenter = store.add(
-    new FleetPresenter(client, Date.now, (error) => {
-      log.error('a view failed', { reason: messageOf(error) });
-    }),
-  );
-  const hands = store.add(
-    new HandsHost(
-      client,
-      window,
-      () => {
-        const tmuxPath = tmuxPathSetting();
-        return new Hands({
-          stateDirectory: paths.directory,
-          ...(tmuxPath !== '' && { tmuxPath }),
-          loadPty: () => loadPty(() => require('node-pty')),
-          environment: process.env,
-          fleet: () => client.state,
-          report: (facts) => {
-            client.report(facts);
-          },
-          log,
-        });
-      },
-      log,
-    ),
-  );
-  const terminals = new AgentTerminals(paths, async () => {
-    const server = new TmuxServer({
-      stateDirectory: paths.directory,
-      tmuxPath: tmuxPathSetting(),
-      environment: process.env,
-      log,
-    });
-    return (await server.locate()).file;
-  });
-  const attention = store.add(new Attention(presenter, client, window));
-  const agents = store.add(new AgentsTree(presenter));
-  const statusBar = store.add(
-    new StatusBar(presenter, {
-      startProblem: () => client.startProblem?.message,
-      handsProblem: () => hands.problem,
-    }),
-  );
-  store.add(
-    hands.onStatus(() => {
-      statusBar.draw();
-    }),
-  );
-  store.add(
-    new PipesNotice(hands, context.globalState, (sentence) => {
-      void vscode.window.showInformationMessage(sentence, 'Show Log').then((chosen) => {
-        if (chosen !== undefined) log.show();
-      });
-    }),
-  );
-  store.add(new BindingHealthView(presenter, context.extensionUri, log));
-  store.add(new SettingsSync(client, log));
-  const plans = store.add(new RestartPlanDocuments());
-  const audit = store.add(new AuditDocuments(presenter, window));
-  store.add(
-    new CommandTable({
-      ...{ client, presenter, terminals, attention, log, paths, plans, audit },
-      windowFacts: windowFacts({ context, window, client, hands }),
-    }),
-  );
-  store.add(
-    vscode.workspace.onDidGrantWorkspaceTrust(() => {
-      client.reconnect();
-    }),
-  );
-  store.add(
-    vscode.workspace.onDidChangeConfiguration((event) => {
-      if (event.affectsConfiguration('bowline.tmuxPath')) hands.renew();
-    }),
-  );
-
-  // The directory is made by the first command that needs a gateway, in this window or another.
-  const watch = store.add(
-    new FleetWatch(paths.directory, () => {
-      client.start();
-    }),
-  );
-  await watch.look();
-  return {
-    window,
-    get state() {
-      return client.state;
-    },
-    get view() {
-      return presenter.view;
-    },
-    get connection() {
-      return client.connection;
-    },
-    get statusBar() {
-      return statusBar.shown;
-    },
-    agents,
-  };
+  const opening = open(context);
+  for (const id of commandIds) {
+    const run = async (argument: unknown): Promise<void> => (await opening).run(id, argument);
+    context.subscriptions.push(vscode.commands.registerCommand(id, run));
+  }
+  return (await opening).shown;
 }
 
-async function offerReload(sentence: string): Promise<void> {
-  const reload = 'Reload Window';
-  if ((await vscode.window.showInformationMessage(sentence, reload)) !== reload) return;
-  await vscode.commands.executeCommand('workbench.action.reloadWindow');
+async function open(context: vscode.ExtensionContext): Promise<RunningWindow> {
+  await yieldToOthers();
+  try {
+    const { openWindow } = await import('./window.ts');
+    return await openWindow(context);
+  } catch (error) {
+    const [reason = ''] = messageOf(error).split('\n'); // Node tells who required what below
+    const sentence = `Bowline could not be loaded from ${context.extensionPath}: ${reason}. Reload the window; if that does not help, install Bowline again.`;
+    throw new Error(sentence, { cause: error });
+  }
 }

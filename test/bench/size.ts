@@ -3,16 +3,20 @@ import path from 'node:path';
 import { repository } from '../host/setup.mjs';
 import type { Figure } from './figure.ts';
 
-/** The minified bundles that a window loads. */
+const figures = [
+  { what: 'extension host', files: ['extension.js', 'window.js'], goal: 400 },
+  { what: 'webview', files: ['webview.js'], goal: 150 },
+];
+
+/** The minified bundles that a window loads; of the extension host both, though only the first is there at activation. */
 export const size: Figure = {
   name: 'size',
-  measure: async () => {
-    const limits = { 'extension.js': 400, 'webview.js': 150 };
-    return Promise.all(
-      Object.entries(limits).map(async ([file, goal]) => {
-        const { size: bytes } = await stat(path.join(repository, 'dist', file));
-        return { name: `size: ${file} minified`, value: bytes / 1000, unit: 'kB', goal };
+  measure: () =>
+    Promise.all(
+      figures.map(async ({ what, files, goal }) => {
+        const sizes = await Promise.all(files.map((file) => stat(path.join(repository, 'dist', file))));
+        const value = sizes.reduce((total, { size: bytes }) => total + bytes, 0) / 1000;
+        return { name: `size: ${what}, minified`, value, unit: 'kB', goal, remark: files.join(' + ') };
       }),
-    );
-  },
+    ),
 };

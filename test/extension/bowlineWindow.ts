@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import type { AgentRow } from '../../src/core/fleet/select.ts';
-import type { BowlineWindow } from '../../src/extension/extension.ts';
+import type { BowlineWindow } from '../../src/extension/fleetWindow.ts';
 import { waitFor } from '../harness/waitFor.ts';
 
 /** The extension under test, activated, with what its window shows. */

@@ -4,7 +4,7 @@ import path from 'node:path';
 import * as vscode from 'vscode';
 import { isErrorWithCode } from '../../src/node/files.ts';
 import type { PromptRecord } from '../../src/core/fleet/agent.ts';
-import type { BowlineWindow } from '../../src/extension/extension.ts';
+import type { BowlineWindow } from '../../src/extension/fleetWindow.ts';
 import { endpointSchema, holderFileSchema } from '../../src/protocol/endpointFile.ts';
 import { waitFor } from '../harness/waitFor.ts';
 import { agentThat, bowlineWindow, setting, treeRows } from './bowlineWindow.ts';

@@ -6,9 +6,11 @@ import path from 'node:path';
 
 const repository = path.resolve(__dirname, '../..');
 
-/** A project with the five entries and nothing else, as far as `sources` does not say otherwise. */
+/** A project with the six entries and nothing else, as far as `sources` does not say otherwise. */
 const clean = {
-  'extension/extension.ts': "import * as vscode from 'vscode'; export const load = () => [vscode, import('node-pty')];",
+  'extension/extension.ts':
+    "import * as vscode from 'vscode'; export const load = async () => [vscode, await import('./window.ts')];",
+  'extension/window.ts': "import * as vscode from 'vscode'; export const load = () => [vscode, import('node-pty')];",
   'holder/main.ts': "import net from 'node:net'; net.createServer();",
   'gateway/main.ts':
     "import * as z from 'zod/mini'; import { WebSocket } from 'ws'; console.log(z.string(), WebSocket);",
@@ -46,12 +48,16 @@ describe('build', () => {
     assert.deepStrictEqual(await build({}), {
       built: 'true',
       errors: '',
-      dist: ['codicon.css', 'codicon.ttf', 'extension.js', 'gateway.js', 'holder.js', 'hook.js', 'webview.js'],
+      dist: [
+        ...['codicon.css', 'codicon.ttf', 'extension.js', 'gateway.js', 'holder.js', 'hook.js', 'webview.js'],
+        'window.js',
+      ],
     });
   });
 
   it('names the imports that break a boundary, and writes nothing', async () => {
     const { built, errors, dist } = await build({
+      'extension/extension.ts': "import '../core/shared.ts'; import './window.ts';",
       'core/shared.ts':
         "import * as vscode from 'vscode'; import pty from 'node-pty'; export const shared = [vscode, pty];",
       'holder/main.ts': "import '../hook/main.ts';",
@@ -65,6 +71,8 @@ describe('build', () => {
         built: 'false',
         dist: [],
         sentences: [
+          'boundary: dist/extension.js imports node-pty',
+          'boundary: dist/extension.js contains src/core/shared.ts',
           'boundary: dist/holder.js imports vscode',
           'boundary: dist/holder.js imports node-pty',
           'boundary: dist/holder.js contains src/core/shared.ts',

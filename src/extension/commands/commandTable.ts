@@ -1,11 +1,9 @@
-import * as vscode from 'vscode';
-import { DisposableObject } from '../../base/lifecycle.ts';
 import { adoptSession } from './adopt.ts';
 import { attach } from './attach.ts';
 import { showAudit } from './audit.ts';
 import { reconnectMcp, verifyBinding } from './binding.ts';
 import type { CommandContext, CommandHandler } from './commandContext.ts';
-import { type CommandId, commandIds } from './commandIds.ts';
+import type { CommandId } from './commandIds.ts';
 import { configureAgent } from './configure.ts';
 import { exportDiagnostics } from './diagnostics.ts';
 import { forkConversation, keepTrying } from './conversations.ts';
@@ -56,19 +54,11 @@ const handlers: Readonly<Record<CommandId, CommandHandler>> = {
   'bowline.exportDiagnostics': exportDiagnostics,
 };
 
-/** Registers every command. An error of one ends here: it is told to the person and logged. */
-export class CommandTable extends DisposableObject {
-  constructor(context: CommandContext) {
-    super();
-    for (const id of commandIds) {
-      const run = async (argument: unknown): Promise<void> => {
-        try {
-          await handlers[id](context, argument);
-        } catch (error) {
-          showError(context, id, error);
-        }
-      };
-      this._register(vscode.commands.registerCommand(id, run));
-    }
+/** An error of a command ends here: it is told to the person and logged. */
+export async function runCommand(context: CommandContext, id: CommandId, argument: unknown): Promise<void> {
+  try {
+    await handlers[id](context, argument);
+  } catch (error) {
+    showError(context, id, error);
   }
 }

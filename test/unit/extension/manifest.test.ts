@@ -16,7 +16,7 @@ const manifestSchema = z.object({
     ),
     menus: z.record(z.string(), menuSchema),
     views: z.record(z.string(), z.array(z.object({ id: z.string(), name: z.string() }))),
-    viewsWelcome: z.array(z.object({ view: z.string(), contents: z.string() })),
+    viewsWelcome: z.array(z.object({ view: z.string(), contents: z.string(), when: z.string() })),
     configuration: z.object({ properties: z.record(z.string(), settingSchema) }),
     walkthroughs: z.array(
       z.object({ steps: z.array(z.object({ description: z.string(), media: z.object({ svg: z.string() }) })) }),
@@ -50,6 +50,13 @@ describe('the manifest', () => {
     const inMenus = Object.values(contributes.menus).flatMap((items) => items.map(({ command }) => command));
     const unknownViews = contributes.viewsWelcome.filter(({ view }) => !views.some(({ id }) => id === view));
     deepStrictEqual([[...linked, ...inMenus].filter((command) => !known.has(command)), unknownViews], [[], []]);
+  });
+
+  it('says that there are no agents only where that is known', () => {
+    deepStrictEqual(
+      contributes.viewsWelcome.map(({ when }) => when),
+      ['isWorkspaceTrusted && bowline.fleetKnown', '!isWorkspaceTrusted && bowline.fleetKnown'],
+    );
   });
 
   it('enables what needs something only where that is', () => {
