@@ -107,8 +107,8 @@ export class FleetStory {
   }
 
   /** The client connects: initialize, tools/list, standing stream. */
-  connect(name = 'ada', version = '2.1.332', launchId = `${name}.1`): this {
-    const endpoint = { name, server: 'bowline-self', launchId, session: 'digest' };
+  connect(name = 'ada', version = '2.1.332', launchId = `${name}.1`, server = 'bowline-self'): this {
+    const endpoint = { name, server, launchId, session: 'digest' };
     const client = { name: 'claude-code', version, protocolVersion: '2025-11-25' };
     return this.tell({ ...endpoint, kind: 'mcp initialized', client })
       .tell({ ...endpoint, kind: 'mcp tools listed' })

@@ -9,9 +9,9 @@ import { bindingTimes as times } from './times.ts';
 export type Health =
   | { readonly state: 'off' }
   | { readonly state: 'pending'; readonly until: number }
-  | { readonly state: 'bound'; readonly until: number }
+  | { readonly state: 'bound' }
   /** Bound, but the MCP server behind the endpoint fails. */
-  | { readonly state: 'degraded'; readonly detail: string; readonly since: number; readonly until: number }
+  | { readonly state: 'degraded'; readonly detail: string; readonly since: number }
   | { readonly state: 'suspect'; readonly cause: DoubtCause; readonly until: number }
   | { readonly state: 'unbound'; readonly cause: UnboundCause }
   | { readonly state: 'not checkable'; readonly lastSeenAt: number };
@@ -88,10 +88,9 @@ function withStream(record: BindingRecord, epoch: Epoch, now: number): Health {
     // The next one is sent when this one has failed.
     return { state: 'suspect', cause: 'probe late', until: probe.sentAt + probesEndWithin };
   }
-  const until = (probe?.sentAt ?? openedAt) + times.probeEvery;
   const { upstream } = record;
-  if (upstream?.epoch !== epoch.id) return { state: 'bound', until };
-  return { state: 'degraded', detail: upstream.detail, since: upstream.failingSince, until };
+  if (upstream?.epoch !== epoch.id) return { state: 'bound' };
+  return { state: 'degraded', detail: upstream.detail, since: upstream.failingSince };
 }
 
 function withoutStream(record: BindingRecord, epoch: Epoch, now: number): Health {
