@@ -1,15 +1,18 @@
 import { hookSettings } from '../core/claude/hooks.ts';
 import { launchArguments } from '../core/claude/launchArguments.ts';
 import { shellLine } from '../core/claude/shellLine.ts';
-import { type Agent, configuredServers, runningLaunch } from '../core/fleet/agent.ts';
+import { type Agent, configuredBuiltIns, runningLaunch } from '../core/fleet/agent.ts';
 import { builtInServers } from '../core/fleet/builtInServers.ts';
 import type { Launch } from '../core/fleet/life.ts';
+import type { ResolvedServer } from '../core/mcp/resolveServers.ts';
+import type { ServerEntry } from '../core/mcp/serverEntry.ts';
 import { ensurePrivateDirectory, writeFileAtomic } from '../node/files.ts';
 import type { StatePaths } from '../node/statePaths.ts';
 import type { RestartPlan } from '../protocol/restartPlan.ts';
 import type { HandsTask } from '../protocol/stream.ts';
 import { compareEnvironment, keepEnvironment } from './launchedEnvironment.ts';
 import type { AgentKeys, FleetPort } from './ports.ts';
+import type { OwnServers } from './upstream/ownServers.ts';
 
 type LaunchTask = Extract<HandsTask, { kind: 'launch' }>;
 
@@ -18,6 +21,7 @@ export interface LaunchFilesOptions {
   readonly fleet: FleetPort;
   readonly paths: StatePaths;
   readonly keys: AgentKeys;
+  readonly own: Pick<OwnServers, 'give'>;
   /** Where the gateway listens. */
   readonly port: number;
 }
@@ -31,15 +35,15 @@ export class LaunchFiles {
    * task. Rejects with the system's error, or a RangeError for a conversation that cannot be resumed by its id.
    */
   async prepare(agent: Agent, launch: Launch): Promise<HandsTask> {
-    const { paths, keys } = this.options;
+    const { paths, keys, own } = this.options;
     const { name } = agent;
     const files = paths.agent(name);
     const task = this.task(agent, launch);
-    const key = await keys.keyOf(name);
+    const [key, servers] = await Promise.all([keys.keyOf(name), own.give(agent, launch)]);
     await ensurePrivateDirectory(files.directory);
     await Promise.all([
-      writeFileAtomic(files.mcpConfig, toText(this.mcpConfiguration(agent, launch, key))),
-      writeFileAtomic(files.settings, toText(this.settings(agent, launch))),
+      writeFileAtomic(files.mcpConfig, toText(this.mcpConfiguration(agent, launch, key, servers))),
+      writeFileAtomic(files.settings, toText(this.settings(agent, launch, servers))),
       keepEnvironment(files.launched, { launchId: launch.id, environment: task.environment, key }),
     ]);
     return task;
@@ -93,23 +97,40 @@ export class LaunchFiles {
     });
   }
 
-  private mcpConfiguration(agent: Agent, launch: Launch, key: string): object {
+  /** All that Claude is to know of servers: with `--strict-mcp-config` it reads no other file for them. */
+  private mcpConfiguration(agent: Agent, launch: Launch, key: string, own: readonly ResolvedServer[]): object {
     const headers = { 'X-Agent-Name': agent.name, 'X-Agent-Launch': launch.id, Authorization: `Bearer ${key}` };
     const address = (server: string): string => `http://127.0.0.1:${this.options.port}/mcp/${server}`;
-    const entries = configuredServers(agent).map(
-      (server) => [server, { type: 'http', url: address(server), headers }] as const,
-    );
+    const endpoint = (server: string): object => ({ type: 'http', url: address(server), headers });
+    const entries = [
+      ...configuredBuiltIns(agent).map((server) => [server, endpoint(server)] as const),
+      ...own.flatMap(({ server: { name, way }, entry }): readonly (readonly [string, object])[] => {
+        if (entry === undefined || way === 'not given') return [];
+        return [[name, way === 'direct' ? entry.raw : { ...forClaude(entry), ...endpoint(name) }]];
+      }),
+    ];
     return { mcpServers: Object.fromEntries(entries) };
   }
 
-  private settings(agent: Agent, launch: Launch): object {
-    return hookSettings({
+  private settings(agent: Agent, launch: Launch, own: readonly ResolvedServer[]): object {
+    // Claude asks about these all the same, and an answer would change nothing (measured, claude 2.1.160).
+    const projectServers = own.flatMap(({ server, project }) => (project === undefined ? [] : [server.name]));
+    const hooks = hookSettings({
       // Without a shell in between, what runs the hook is Claude itself.
       command: `exec ${shellLine([this.options.paths.launcher, 'hook', agent.name, launch.id])}`,
       // What an agent's own servers may do is for Claude's permissions to say.
       allowedServers: builtInServers.filter((name) => agent.configuration.servers[name] === 'on'),
     });
+    return { ...hooks, ...(projectServers.length > 0 && { disabledMcpjsonServers: projectServers }) };
   }
+}
+
+/** Fields of a definition that say how the server is reached. */
+const reached = ['type', 'command', 'args', 'env', 'url', 'headers'];
+
+/** The fields that stay Claude's to follow, such as a time limit for calls. */
+function forClaude({ raw }: ServerEntry): object {
+  return Object.fromEntries(Object.entries(raw).filter(([name]) => !reached.includes(name)));
 }
 
 function toText(value: object): string {

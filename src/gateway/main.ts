@@ -14,6 +14,7 @@ import { withoutFuture } from '../core/fleet/clockSetBack.ts';
 import type { Notice } from '../core/fleet/state.ts';
 import { Hands } from '../node/hands/hands.ts';
 import { JsonlLog } from '../node/jsonlLog.ts';
+import { McpConfigurationFiles } from '../node/mcpConfiguration.ts';
 import { processIdentity } from '../node/processIdentity.ts';
 import { isInstalled, removeUnusedVersions } from '../node/programVersions.ts';
 import { ensureStateDirectories, type StatePaths, statePaths } from '../node/statePaths.ts';
@@ -57,9 +58,9 @@ import { StateJournal } from './stateJournal.ts';
 import { loadState } from './stateStore.ts';
 import { after } from './timer.ts';
 import { followTranscripts } from './transcriptLooks.ts';
-import type { UpstreamDefinitions } from './upstream/definition.ts';
 import { HttpPool } from './upstream/httpPool.ts';
-import { upstreamOpener } from './upstream/openUpstream.ts';
+import { servedKinds, upstreamOpener } from './upstream/openUpstream.ts';
+import { OwnServers } from './upstream/ownServers.ts';
 import { Windows } from './windows.ts';
 
 /** The holder passes the listening socket here. */
@@ -127,15 +128,21 @@ async function main(): Promise<void> {
     memoryServer({ notes: new Notes(kept), clock, log, version }),
   ];
   const pool = store.add(new HttpPool());
+  const own = store.add(
+    new OwnServers({
+      ...{ fleet, clock, log, environment: process.env },
+      ...{ files: new McpConfigurationFiles(), served: servedKinds },
+    }),
+  );
   const upstreams = {
-    definitions: noDefinitions,
+    definitions: own,
     open: upstreamOpener({ pool }),
     beforeUse: () => {
       hostClock.look();
     },
   };
   const mcp = store.add(new McpEndpoint({ fleet, keys, sessions, streams, prober, servers, upstreams, clock, log }));
-  const launchFiles = new LaunchFiles({ fleet, paths, keys, port });
+  const launchFiles = new LaunchFiles({ fleet, paths, keys, own, port });
   const token = former.endpoint?.token ?? randomBytes(32).toString('base64url');
   const endpoint: Endpoint = {
     protocol: endpointProtocol,
@@ -239,11 +246,6 @@ async function main(): Promise<void> {
   );
   log.info('the gateway listens', { port, version, epoch: epoch.id, lastExit: process.env['BOWLINE_LAST_EXIT'] });
 }
-
-const noDefinitions: UpstreamDefinitions = {
-  of: () => Promise.resolve(undefined),
-  onDidChange: () => toDisposable(() => undefined),
-};
 
 /**
  * A successor is started beside the gateway that still runs: its modules are loaded, and it reads and accepts nothing

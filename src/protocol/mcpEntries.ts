@@ -62,6 +62,6 @@ function readTransport(raw: Readonly<Record<string, unknown>>): EntryTransport |
       return { kind: type, ...remote.data };
     }
     default:
-      return { kind: 'other', why: `Bowline does not know its transport "${type.slice(0, 40)}".` };
+      return { kind: 'other', why: `Bowline does not serve its transport "${type.slice(0, 40)}".` };
   }
 }

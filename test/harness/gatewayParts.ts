@@ -88,7 +88,7 @@ export class GatewayParts {
     const mcp = store.add(
       new McpEndpoint({ fleet, keys, sessions, streams, prober, servers: [], upstreams: noUpstreams, clock, log }),
     );
-    const files = new LaunchFiles({ fleet, paths, keys, port: parts.port });
+    const files = new LaunchFiles({ fleet, paths, keys, own: { give: () => Promise.resolve([]) }, port: parts.port });
     const prompts = new PromptStore(paths);
     const tasks = store.add(
       new HandsTasks({

@@ -15,7 +15,8 @@ export interface LaunchOptions {
 
 /**
  * The words after the program. `--mcp-config` takes every word that follows it, so files are given with `=`, which it
- * does not do (measured, claude 2.1.160 and 2.1.332). Throws a RangeError for a session id that is no UUID: Claude would
+ * does not do (measured, claude 2.1.160 and 2.1.332). The file is all that Claude reads of MCP servers, so that each name has
+ * one source. Throws a RangeError for a session id that is no UUID: Claude would
  * open a list of conversations and wait there.
  */
 export function launchArguments(options: LaunchOptions): readonly string[] {
@@ -23,6 +24,7 @@ export function launchArguments(options: LaunchOptions): readonly string[] {
   return [
     `--settings=${options.settingsFile}`,
     `--mcp-config=${options.mcpConfigFile}`,
+    '--strict-mcp-config',
     ...(conversation.mode === 'resume' ? [`--resume=${checkedSessionId(conversation.sessionId)}`] : []),
     ...(model === undefined ? [] : [`--model=${model}`]),
     ...(permissionMode === undefined ? [] : [`--permission-mode=${permissionMode}`]),

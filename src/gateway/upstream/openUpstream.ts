@@ -1,6 +1,10 @@
+import type { UpstreamDefinition } from './definition.ts';
 import type { OpenUpstream } from './forward.ts';
 import type { HttpPool } from './httpPool.ts';
 import { HttpSession } from './httpSession.ts';
+
+/** What {@link upstreamOpener} opens; servers of other kinds are left to Claude. */
+export const servedKinds: readonly UpstreamDefinition['kind'][] = ['http'];
 
 export interface OpenUpstreamOptions {
   readonly pool: HttpPool;

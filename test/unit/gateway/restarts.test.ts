@@ -59,7 +59,13 @@ describe('restarts', () => {
   function parts(story: FleetStory, after?: After): { fleet: MemoryFleet; restarts: Restarts; files: LaunchFiles } {
     const fleet = new MemoryFleet(story.state);
     const keys = { keyOf: () => Promise.resolve('a key'), ownerOf: () => undefined };
-    const files = new LaunchFiles({ fleet, paths: statePaths(root), keys, port: 4711 });
+    const files = new LaunchFiles({
+      fleet,
+      paths: statePaths(root),
+      keys,
+      own: { give: () => Promise.resolve([]) },
+      port: 4711,
+    });
     const clock = (): number => story.now;
     const looks = new ScreenLooks({ fleet, clock, ...(after !== undefined && { after }) });
     return {
@@ -139,7 +145,7 @@ describe('restarts', () => {
       ],
       [
         ['resume', sessionId, '/work/ada'],
-        `'claude' '--settings=/agents/ada/settings.json' '--mcp-config=/agents/ada/mcp.json' '--resume=${sessionId}'`,
+        `'claude' '--settings=/agents/ada/settings.json' '--mcp-config=/agents/ada/mcp.json' '--strict-mcp-config' '--resume=${sessionId}'`,
         'Blocked: unsent input. Attach, and send or remove what stands there.',
         { kind: 'compared', added: ['NEW'], changed: ['CHANGED'], removed: ['GONE'] },
         ['fresh', undefined, 'Everything in the conversation: the agent saved no context. The transcript file stays.'],

@@ -1,0 +1,199 @@
+import { createHash } from 'node:crypto';
+import { Sequencer } from '../../base/async.ts';
+import { messageOf } from '../../base/errors.ts';
+import { Emitter, type Event } from '../../base/events.ts';
+import { DisposableObject } from '../../base/lifecycle.ts';
+import type { Log } from '../../base/log.ts';
+import type { HookEvent } from '../../core/claude/facts.ts';
+import { type Agent, currentLaunch } from '../../core/fleet/agent.ts';
+import type { FleetEvent } from '../../core/fleet/events.ts';
+import type { Launch } from '../../core/fleet/life.ts';
+import { agentOf } from '../../core/fleet/state.ts';
+import { type ResolvedServer, resolveServers } from '../../core/mcp/resolveServers.ts';
+import { agentEnvironment, type Environment } from '../../node/environment.ts';
+import type { McpConfigurationFiles } from '../../node/mcpConfiguration.ts';
+import { readEntries } from '../../protocol/mcpEntries.ts';
+import type { FleetService } from '../fleetService.ts';
+import type { Clock } from '../ports.ts';
+import {
+  upstreamDefinition,
+  type UpstreamDefinition,
+  type UpstreamDefinitions,
+  type UpstreamName,
+  type UpstreamTarget,
+} from './definition.ts';
+
+export interface OwnServersOptions {
+  readonly fleet: Pick<FleetService, 'state' | 'report' | 'reportDurably' | 'onEvent'>;
+  readonly files: Pick<McpConfigurationFiles, 'read'>;
+  /** Kinds of servers that the gateway reaches. */
+  readonly served: readonly UpstreamDefinition['kind'][];
+  /** Of this process. */
+  readonly environment: Environment;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The servers of one agent, as they were last read. */
+interface Known {
+  readonly resolved: readonly ResolvedServer[];
+  readonly definitions: ReadonlyMap<string, UpstreamDefinition>;
+}
+
+/** Reports after which a turn begins or has ended: the agent may have changed its files, or a person. */
+const lookAfter: readonly HookEvent[] = ['SessionStart', 'UserPromptSubmit', 'Stop'];
+
+const changesAll: readonly FleetEvent['kind'][] = [
+  'settings changed',
+  'server approved',
+  'server approval withdrawn',
+  'server wants login',
+];
+
+/**
+ * The agents' own MCP servers: read from the person's files, which are never changed. There is a look at each launch, at
+ * hooks, and after what a person changes in Bowline; files that have not changed are not read again.
+ */
+export class OwnServers extends DisposableObject implements UpstreamDefinitions {
+  readonly onDidChange: Event<UpstreamName>;
+  private readonly changes: Emitter<UpstreamName>;
+  private readonly known = new Map<string, Known>();
+  private readonly looks = new Map<string, Sequencer>();
+
+  constructor(private readonly options: OwnServersOptions) {
+    super();
+    this.changes = this._register(
+      new Emitter<UpstreamName>((error) => {
+        options.log.error('a change of an MCP server was not taken up', { reason: messageOf(error) });
+      }),
+    );
+    this.onDidChange = this.changes.event;
+    this._register(
+      options.fleet.onEvent(({ event }) => {
+        this.follow(event);
+      }),
+    );
+  }
+
+  async of({ agent, server }: UpstreamName): Promise<UpstreamDefinition | undefined> {
+    const known = this.known.get(agent) ?? (await this.look(agent));
+    return known?.definitions.get(server);
+  }
+
+  /** The agent's servers as they are now. Undefined: there is no such agent. Never rejects. */
+  async list(name: string): Promise<readonly ResolvedServer[] | undefined> {
+    return (await this.look(name))?.resolved;
+  }
+
+  /** What a launch is to start with; the fleet knows it when this resolves. Rejects when that cannot be written. */
+  async give(agent: Agent, launch: Launch): Promise<readonly ResolvedServer[]> {
+    const resolved = (await this.look(agent.name))?.resolved ?? [];
+    const { fleet, clock } = this.options;
+    const servers = resolved.map(({ server }) => server);
+    const { name } = agent;
+    await fleet.reportDurably({ at: clock(), kind: 'own servers read', name, servers, launchId: launch.id });
+    return resolved;
+  }
+
+  private follow(event: FleetEvent): void {
+    if (event.kind === 'agent removed') {
+      this.known.delete(event.name);
+      this.looks.delete(event.name);
+    }
+    const isOfOne =
+      event.kind === 'agent configured' || (event.kind === 'hook reported' && lookAfter.includes(event.hook.event));
+    if (isOfOne) void this.look(event.name);
+    if (!changesAll.includes(event.kind)) return;
+    for (const name of Object.keys(this.options.fleet.state.agents)) void this.look(name);
+  }
+
+  /** One after another for an agent: what is read later counts. */
+  private async look(name: string): Promise<Known | undefined> {
+    const looks = this.looks.get(name) ?? new Sequencer();
+    this.looks.set(name, looks);
+    try {
+      return await looks.run(() => this.readAnew(name));
+    } catch (error) {
+      this.options.log.error('the MCP servers of an agent cannot be read', { agent: name, reason: messageOf(error) });
+      return this.known.get(name);
+    }
+  }
+
+  private async readAnew(name: string): Promise<Known | undefined> {
+    const { fleet, files, environment, served } = this.options;
+    const before = agentOf(fleet.state, name);
+    if (before === undefined) return undefined;
+    const variables = {
+      ...agentEnvironment(environment, fleet.state.settings, before.configuration),
+      BOWLINE_AGENT: name,
+    };
+    const { directory } = before.configuration;
+    const { sources, decisions } = await files.read(directory, variables);
+    const agent = agentOf(fleet.state, name);
+    if (agent === undefined) return undefined;
+    const { settings, approvedServers = [], loginServers = [] } = fleet.state;
+    const resolved = resolveServers({
+      sources: [readEntries('bowline', 'bowline.mcpServers', settings.mcpServers ?? {}), ...sources],
+      decisions,
+      approvedHere: new Set(approvedServers.map(({ digest: approved }) => approved)),
+      around: agent.configuration.aroundBowline ?? [],
+      gateway: settings.mcpServersThroughGateway ?? 'on',
+      served,
+      wantLogin: new Set(loginServers),
+      environment: variables,
+      digest,
+    });
+    const definitions = new Map(
+      resolved.flatMap(({ server, target }) =>
+        target === undefined
+          ? []
+          : [[server.name, upstreamDefinition(forAgent(target, { directory, variables }))] as const],
+      ),
+    );
+    const former = this.known.get(name);
+    const known = { resolved, definitions };
+    this.known.set(name, known);
+    this.tell(agent, known);
+    if (former !== undefined) this.announce(name, former, known);
+    return known;
+  }
+
+  /** What the process of an older Bowline was started with is not known, and stays as it is. */
+  private tell(agent: Agent, { resolved }: Known): void {
+    const { fleet, clock } = this.options;
+    const servers = resolved.map(({ server }) => server);
+    if (agent.ownServers === undefined && currentLaunch(agent) !== undefined) return;
+    if (agent.life.kind === 'launching') return; // told with the launch
+    if (JSON.stringify(agent.ownServers) === JSON.stringify(servers)) return;
+    fleet.report({ at: clock(), kind: 'own servers read', name: agent.name, servers });
+  }
+
+  private announce(agent: string, former: Known, known: Known): void {
+    const names = new Set([...former.definitions.keys(), ...known.definitions.keys()]);
+    for (const server of names) {
+      if (former.definitions.get(server)?.digest === known.definitions.get(server)?.digest) continue;
+      this.options.log.info('an MCP server behind the gateway has another definition', { agent, server });
+      this.changes.fire({ agent, server });
+    }
+  }
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
+}
+
+/** A process gets what Claude would give it, and the agent's name, which nothing of the definition can change. */
+function forAgent(
+  target: NonNullable<ResolvedServer['target']>,
+  { directory, variables }: { readonly directory: string; readonly variables: Readonly<Record<string, string>> },
+): UpstreamTarget {
+  if (target.kind !== 'stdio') return target;
+  const { BOWLINE_AGENT: agent = '' } = variables;
+  const environment = {
+    ...variables,
+    CLAUDE_PROJECT_DIR: directory,
+    ...target.environment,
+    BOWLINE_AGENT: agent,
+  };
+  return { ...target, environment, directory };
+}

@@ -1,0 +1,196 @@
+import { stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import * as z from 'zod/mini';
+import { messageOf } from '../base/errors.ts';
+import type { ClaudeDecisions } from '../core/mcp/resolveServers.ts';
+import type { EntrySource } from '../core/mcp/serverEntry.ts';
+import { readEntries, serverRecordSchema } from '../protocol/mcpEntries.ts';
+import { claudeDirectory } from './claudeDirectory.ts';
+import { isErrorWithCode, readJsonFile, readTextFile } from './files.ts';
+
+/** What Claude's files say about the MCP servers of one directory. */
+export interface McpConfiguration {
+  /** In the order in which they win: the local scope, the project's files (the nearest first), the user's scope. */
+  readonly sources: readonly EntrySource[];
+  readonly decisions: ClaudeDecisions;
+}
+
+/** A part that is not as it should be says nothing, and takes nothing else with it. */
+const names = z.catch(z.array(z.string()), []);
+const servers = z.catch(serverRecordSchema, {});
+const mcpFileSchema = z.object({ mcpServers: z._default(serverRecordSchema, {}) });
+
+const decisionsSchema = {
+  enabledMcpjsonServers: names,
+  disabledMcpjsonServers: names,
+};
+const projectSchema = z.object({ ...decisionsSchema, mcpServers: servers, disabledMcpServers: names });
+const claudeFileSchema = z.object({
+  mcpServers: servers,
+  projects: z.catch(z.record(z.string(), z.catch(projectSchema, z.parse(projectSchema, {}))), {}),
+});
+const settingsFileSchema = z.object({
+  ...decisionsSchema,
+  enableAllProjectMcpServers: z.catch(z.optional(z.boolean()), undefined),
+  allowedMcpServers: z.optional(z.unknown()),
+  deniedMcpServers: z.optional(z.unknown()),
+});
+
+type SettingsFile = z.infer<typeof settingsFileSchema>;
+
+/** Settings that the machine's owner makes for all. */
+const managedSettings =
+  process.platform === 'darwin'
+    ? '/Library/Application Support/ClaudeCode/managed-settings.json'
+    : '/etc/claude-code/managed-settings.json';
+
+/**
+ * Reads what Claude would read for a process in a directory, without changing anything. Files are read again only when
+ * they have changed; one that cannot be read any more counts as it was when it last could.
+ */
+export class McpConfigurationFiles {
+  private readonly claudeFiles = new KeptFiles(claudeFileSchema);
+  private readonly settingsFiles = new KeptFiles(settingsFileSchema);
+  private readonly mcpFiles = new KeptFiles(mcpFileSchema);
+
+  /** `environment`: that of the process. Never rejects. */
+  async read(directory: string, environment: Readonly<Record<string, string>>): Promise<McpConfiguration> {
+    const home = claudeDirectory(environment);
+    const userFile = claudeFile(environment);
+    const repository = await repositoryOf(directory);
+    // The newer version takes those of the repository's top folder, too.
+    const folders = [...new Set([directory, repository?.top ?? directory])].map((folder) => join(folder, '.claude'));
+    const read = async (path: string): Promise<SettingsFile | undefined> => (await this.settingsFiles.read(path)).value;
+    const [claude, managed, local, shared, user, projectSources] = await Promise.all([
+      userFile === undefined ? undefined : this.claudeFiles.read(userFile),
+      read(managedSettings),
+      Promise.all(folders.map((folder) => read(join(folder, 'settings.local.json')))),
+      Promise.all(folders.map((folder) => read(join(folder, 'settings.json')))),
+      home === undefined ? undefined : read(join(home, 'settings.json')),
+      Promise.all(upwards(directory).map((folder) => this.projectSource(join(folder, '.mcp.json')))),
+    ]);
+    const project = claude?.value?.projects[repository?.main ?? directory];
+    return {
+      sources: [
+        readEntries('local', userFile ?? '', project?.mcpServers ?? {}),
+        ...projectSources,
+        readEntries('user', userFile ?? '', claude?.value?.mcpServers ?? {}),
+      ],
+      decisions: decisionsOf({
+        persons: [managed, ...local, user].filter((one) => one !== undefined),
+        repositorys: shared.filter((one) => one !== undefined),
+        project,
+      }),
+    };
+  }
+
+  private async projectSource(path: string): Promise<EntrySource> {
+    const { value, problem } = await this.mcpFiles.read(path);
+    const source = readEntries('project', path, value?.mcpServers ?? {});
+    return problem === undefined ? source : { ...source, bad: [...source.bad, { name: '.mcp.json', reason: problem }] };
+  }
+}
+
+interface FileReading<T> {
+  /** As it was when it could last be read; absent: there is none. */
+  readonly value?: T;
+  readonly problem?: string;
+}
+
+/** Files of one shape, and what stood in them. */
+class KeptFiles<T> {
+  private readonly kept = new Map<string, { readonly signature: string; readonly reading: FileReading<T> }>();
+
+  constructor(private readonly schema: z.core.$ZodType<T>) {}
+
+  /** Never rejects. */
+  async read(path: string): Promise<FileReading<T>> {
+    const signature = await signatureOf(path);
+    if (signature === undefined) {
+      this.kept.delete(path);
+      return {};
+    }
+    const kept = this.kept.get(path);
+    if (kept?.signature === signature) return kept.reading;
+    const reading = await this.readAnew(path, kept?.reading);
+    this.kept.set(path, { signature, reading });
+    return reading;
+  }
+
+  private async readAnew(path: string, former: FileReading<T> | undefined): Promise<FileReading<T>> {
+    const problem = (reason: string): FileReading<T> => ({
+      ...(former?.value !== undefined && { value: former.value }),
+      problem: `it cannot be read (${reason})`,
+    });
+    try {
+      const reading = await readJsonFile(path, this.schema);
+      if (reading.kind === 'missing') return {};
+      return reading.kind === 'ok' ? { value: reading.value } : problem(reading.reason);
+    } catch (error) {
+      return problem(messageOf(error));
+    }
+  }
+}
+
+/** Differs whenever the file was written; undefined: there is none. */
+async function signatureOf(path: string): Promise<string | undefined> {
+  try {
+    const { ino, size, mtimeMs, ctimeMs } = await stat(path);
+    return [ino, size, mtimeMs, ctimeMs].join(' ');
+  } catch (error) {
+    return isErrorWithCode(error, 'ENOENT') || isErrorWithCode(error, 'ENOTDIR') ? undefined : messageOf(error);
+  }
+}
+
+/** Where Claude keeps the user's and the local scope. */
+function claudeFile(environment: Readonly<Record<string, string>>): string | undefined {
+  const { CLAUDE_CONFIG_DIR: configured, HOME: home } = environment;
+  const directory = configured === undefined || configured === '' ? home : configured;
+  return directory === undefined ? undefined : join(directory, '.claude.json');
+}
+
+/** The directory and all above it. */
+function upwards(directory: string): readonly string[] {
+  const parent = dirname(directory);
+  return parent === directory ? [directory] : [directory, ...upwards(parent)];
+}
+
+/**
+ * Where Claude looks for settings of the repository, and by which folder it knows its local scope: that of the main work
+ * tree (measured, claude 2.1.160 and 2.1.332). Undefined: the directory is in none.
+ */
+async function repositoryOf(directory: string): Promise<{ readonly top: string; readonly main: string } | undefined> {
+  for (const top of upwards(directory)) {
+    const git = join(top, '.git');
+    const found = await stat(git).catch(() => undefined);
+    if (found === undefined) continue;
+    if (found.isDirectory()) return { top, main: top };
+    const text = await readTextFile(git).catch(() => undefined);
+    const main = /^gitdir: (.*)[/]\.git[/]worktrees[/][^/]+\s*$/.exec(text ?? '')?.[1];
+    return { top, main: main === undefined ? top : resolve(top, main) };
+  }
+  return undefined;
+}
+
+/**
+ * What is refused anywhere is refused. An approval counts where a person gives it, which is also where Claude keeps the
+ * answer to its question; `.claude/settings.json` comes with the repository, and could approve what comes with it, too.
+ */
+function decisionsOf(files: {
+  /** The first that says something wins. */
+  readonly persons: readonly SettingsFile[];
+  readonly repositorys: readonly SettingsFile[];
+  readonly project: z.infer<typeof projectSchema> | undefined;
+}): ClaudeDecisions {
+  const { persons, repositorys, project } = files;
+  const all = persons.find((one) => one.enableAllProjectMcpServers !== undefined)?.enableAllProjectMcpServers === true;
+  const own = project === undefined ? persons : [...persons, project];
+  return {
+    approved: all ? 'all' : own.flatMap((one) => one.enabledMcpjsonServers),
+    refused: [...own, ...repositorys].flatMap((one) => one.disabledMcpjsonServers),
+    off: project?.disabledMcpServers ?? [],
+    ruled: [...persons, ...repositorys].some(
+      (one) => one.allowedMcpServers !== undefined || one.deniedMcpServers !== undefined,
+    ),
+  };
+}
