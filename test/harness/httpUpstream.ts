@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server as HttpServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { InMemoryEventStore } from '@modelcontextprotocol/sdk/examples/shared/inMemoryEventStore.js';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { type EventStore, StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import {
   CallToolRequestSchema,
   CompleteRequestSchema,
@@ -48,6 +47,21 @@ const lostTexts = {
   404: 'Session not found',
   503: 'Service restarting, unknown session',
 } as const;
+
+/** Keeps every event; the store among the SDK's examples replays none of the standing stream. */
+function keptEvents(): EventStore {
+  const events: { readonly stream: string; readonly message: Parameters<EventStore['storeEvent']>[1] }[] = [];
+  return {
+    storeEvent: (stream, message) => Promise.resolve(String(events.push({ stream, message }))),
+    replayEventsAfter: async (lastEventId, { send }) => {
+      const stream = events[Number(lastEventId) - 1]?.stream ?? '';
+      for (const [index, event] of events.entries()) {
+        if (index >= Number(lastEventId) && event.stream === stream) await send(String(index + 1), event.message);
+      }
+      return stream;
+    },
+  };
+}
 
 /** A real MCP server (sdk 1.x) over streamable HTTP, which can be killed and started again on its port. */
 export class HttpUpstream {
@@ -143,7 +157,7 @@ export class HttpUpstream {
         this.sessions.delete(id);
       },
       enableJsonResponse: json === true,
-      ...(resumable === true && { eventStore: new InMemoryEventStore() }),
+      ...(resumable === true && { eventStore: keptEvents() }),
     });
     const session = { server, transport };
     await server.connect(transport);

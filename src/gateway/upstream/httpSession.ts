@@ -286,6 +286,7 @@ export class HttpSession implements UpstreamSession {
         }
         limit.restart(exchange.answered ? endAfterAnswer : undefined);
       });
+      if (exchange.gone) return { kind: 'answered' };
       if (end === 'too long') return { kind: 'unknown', reason: 'one event of its stream is larger than 16 MB' };
       // A stream that ends well after an event with an id is one that the agent is to come back to.
       if (exchange.answered || (end === 'ended' && seen.lastEventId !== undefined)) return { kind: 'answered' };
