@@ -6,7 +6,7 @@ import { type Operation, operationGroups } from './operations.ts';
 import { type Fault, type Judged, reportOf } from './report.ts';
 
 /** A point whose step did not come is tried again so often: what runs side by side comes in another order at times. */
-const triesAtMost = 4;
+const triesAtMost = 8;
 
 /** Fleets that are to be ended with this process. */
 const open = new Set<Fleet>();
