@@ -4,7 +4,7 @@ import {
   upstreamDefinition,
   type UpstreamTarget,
 } from '../../src/gateway/upstream/definition.ts';
-import type { IntroductionTimes } from '../../src/gateway/upstream/forward.ts';
+import type { IntroductionTimes, OpenUpstream } from '../../src/gateway/upstream/forward.ts';
 import type { Upstreams } from '../../src/gateway/upstream/forwarder.ts';
 import { HttpPool } from '../../src/gateway/upstream/httpPool.ts';
 import { HttpSession, type HttpTimes } from '../../src/gateway/upstream/httpSession.ts';
@@ -21,9 +21,11 @@ export const noUpstreams: Upstreams = {
 export interface HandUpstreamsOptions {
   readonly times?: HttpTimes;
   readonly introduction?: IntroductionTimes;
+  /** Opens upstreams of other kinds than `http`. */
+  readonly others?: OpenUpstream;
 }
 
-/** Upstreams over HTTP that a test names by hand, the same for every agent. */
+/** Upstreams that a test names by hand, the same for every agent. */
 export class HandUpstreams {
   readonly pool = new HttpPool();
   private readonly definitions = new Map<string, UpstreamDefinition>();
@@ -34,13 +36,16 @@ export class HandUpstreams {
   constructor(private readonly options: HandUpstreamsOptions = {}) {}
 
   get upstreams(): Upstreams {
-    const { times, introduction } = this.options;
+    const { times, introduction, others } = this.options;
     return {
       definitions: {
         of: ({ server }) => Promise.resolve(this.definitions.get(server)),
         onDidChange: this.changed.event,
       },
-      open: (opening) => new HttpSession({ opening, pool: this.pool, ...(times !== undefined && { times }) }),
+      open: (opening) =>
+        opening.definition.kind === 'http' || others === undefined
+          ? new HttpSession({ opening, pool: this.pool, ...(times !== undefined && { times }) })
+          : others(opening),
       beforeUse: () => {
         this.beforeUse();
       },
@@ -50,7 +55,10 @@ export class HandUpstreams {
 
   /** Sets or replaces an upstream, for the agent `ada` first of all. */
   set(server: string, url: string, headers: Readonly<Record<string, string>> = {}): void {
-    const target: UpstreamTarget = { kind: 'http', url, headers };
+    this.define(server, { kind: 'http', url, headers });
+  }
+
+  define(server: string, target: UpstreamTarget): void {
     this.definitions.set(server, upstreamDefinition(target));
     this.changed.fire({ agent: 'ada', server });
   }

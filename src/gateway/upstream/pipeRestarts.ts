@@ -10,14 +10,18 @@ export const soundRun: number = 60_000;
 
 const waits = { first: 250, longest: 30_000 } as const;
 
-/** After a run that ended although nobody wanted it. */
+/**
+ * After a run that ended although nobody wanted it. Each session has a run of its own: one that began before the last end
+ * says nothing new about restarts, as when all are killed at once.
+ */
 export function afterUnwantedEnd(
   former: RestartHistory | undefined,
   run: { readonly startedAt: number; readonly endedAt: number },
 ): RestartHistory {
   const { startedAt, endedAt } = run;
-  const isSound = endedAt - startedAt >= soundRun;
-  return { failures: isSound || former === undefined ? 1 : former.failures + 1, endedAt };
+  if (former === undefined) return { failures: 1, endedAt };
+  if (startedAt <= former.endedAt) return { failures: former.failures, endedAt };
+  return { failures: endedAt - startedAt >= soundRun ? 1 : former.failures + 1, endedAt };
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Event } from '../../base/events.ts';
 import { type Disposable, toDisposable } from '../../base/lifecycle.ts';
 import { type RequestId, rpcCodes } from '../mcp/jsonRpc.ts';
 import { eventOf } from './httpEvents.ts';
-import type { MessagePipe, PipeFailure, PipeListener, PipeOpening } from './pipe.ts';
+import type { MessagePipe, PipeListener, PipeOpening } from './pipe.ts';
 import { memberOf, type OpenRequest, PipeExchanges } from './pipeExchanges.ts';
 import { idSpan, withId } from './pipeId.ts';
 import { TimeLimit } from './timeLimit.ts';
@@ -47,10 +47,10 @@ const askingBack: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'r
 export interface PipeSessionOptions {
   /** Opens the way to the server anew. */
   readonly connect: (listener: PipeListener) => Promise<PipeOpening>;
-  /** Milliseconds until the next {@link connect} is due; above 0 after ends in a row. */
-  readonly wait: () => number;
+  /** Milliseconds until the next {@link connect} is due, above 0 after ends in a row, and how the last one came. */
+  readonly wait: () => { readonly milliseconds: number; readonly reason: string | undefined };
   /** The pipe of a session closed although nobody wanted it to. */
-  readonly ended: () => void;
+  readonly ended: (reason: string) => void;
   readonly host: UpstreamHost;
   /** A connection of before is not to be trusted any more. Absent: there is none. */
   readonly onDidInvalidate?: Event<void>;
@@ -134,18 +134,20 @@ export class PipeSession implements UpstreamSession {
       agent.isGone = true;
     });
     const until = performance.now() + this.times.setUp;
-    let failure: PipeFailure = { kind: 'unreachable', reason: 'it ended several times' };
-    for (let wait = this.options.wait(); ; wait = Math.max(this.options.wait(), betweenStarts)) {
+    let failure: string | undefined;
+    for (;;) {
+      const { milliseconds, reason = 'it did not start' } = this.options.wait();
+      const wait = failure === undefined ? milliseconds : Math.max(milliseconds, betweenStarts);
       if (wait > longestWait) {
         const seconds = Math.ceil(wait / 1000);
-        return { kind: 'unreachable', reason: `${failure.reason}; it is not started again for ${seconds} s` };
+        return { kind: 'unreachable', reason: `${failure ?? reason}; it is not started again for ${seconds} s` };
       }
-      if (performance.now() + wait > until) return { kind: 'unreachable', reason: failure.reason };
+      if (performance.now() + wait > until) return { kind: 'unreachable', reason: failure ?? reason };
       if (wait > 0) await delay(wait);
       if (agent.isGone || this.disposed) return { kind: 'answered' };
       const outcome = await this.start(message, text, sink, until);
       if (outcome.kind === 'answered' || outcome.kind === 'refused') return outcome;
-      failure = outcome;
+      failure = outcome.reason;
     }
   }
 
@@ -320,7 +322,7 @@ export class PipeSession implements UpstreamSession {
 
   private closed(reason: string): void {
     this.pipe = undefined;
-    this.options.ended();
+    this.options.ended(reason);
     const { open } = this.exchanges;
     const kind = this.isReady ? 'unknown' : 'unreachable';
     // Those that never went out are told apart by what their sending resolved with right before.

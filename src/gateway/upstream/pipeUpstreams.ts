@@ -19,9 +19,16 @@ export interface PipeUpstreamsOptions {
   readonly times?: PipeTimes;
 }
 
+/** How the last run of an upstream ended, as long as its definition is the same. */
+interface LastEnd {
+  readonly digest: string;
+  readonly reason: string;
+  readonly history: RestartHistory;
+}
+
 /** Opens sessions of upstreams over stdio, and over HTTP with SSE; knows how the last runs of each ended. */
 export class PipeUpstreams {
-  private readonly histories = new Map<string, { readonly digest: string; readonly history: RestartHistory }>();
+  private readonly ends = new Map<string, LastEnd>();
   private readonly idPrefix = `bowline-${randomBytes(6).toString('base64url')}-`;
   private sessions = 0;
 
@@ -32,9 +39,9 @@ export class PipeUpstreams {
     const { definition, server, caller, host } = opening;
     const { clock, times, pool, log } = this.options;
     const endpoint = `${caller.agent}/${server}`;
-    const former = (): RestartHistory | undefined => {
-      const kept = this.histories.get(endpoint);
-      return kept?.digest === definition.digest ? kept.history : undefined;
+    const former = (): LastEnd | undefined => {
+      const end = this.ends.get(endpoint);
+      return end?.digest === definition.digest ? end : undefined;
     };
     const words = new PipeWords({ definition, name: { agent: caller.agent, server }, log, clock });
     let startedAt = 0;
@@ -46,12 +53,12 @@ export class PipeUpstreams {
         return this.connect(opening, words, listener);
       },
       wait: () => {
-        const history = former();
-        return history === undefined ? 0 : restartWait(history, clock());
+        const end = former();
+        return { milliseconds: end === undefined ? 0 : restartWait(end.history, clock()), reason: end?.reason };
       },
-      ended: () => {
-        const history = afterUnwantedEnd(former(), { startedAt, endedAt: clock() });
-        this.histories.set(endpoint, { digest: definition.digest, history });
+      ended: (reason) => {
+        const history = afterUnwantedEnd(former()?.history, { startedAt, endedAt: clock() });
+        this.ends.set(endpoint, { digest: definition.digest, reason, history });
       },
       dropped: (reason) => {
         words.dropped(reason);

@@ -22,8 +22,9 @@ describe('restarts of a stdio server', () => {
         restartWait(history, 0), // the clock was set back
         afterUnwantedEnd(history, { startedAt: 11_000, endedAt: 71_000 }),
         afterUnwantedEnd(history, { startedAt: 11_000, endedAt: 70_999 }).failures,
+        afterUnwantedEnd(history, { startedAt: 9000, endedAt: 10_001 }), // of another session, ended at the same time
       ],
-      [400, 0, 1000, { failures: 1, endedAt: 71_000 }, 5],
+      [400, 0, 1000, { failures: 1, endedAt: 71_000 }, 5, { failures: 4, endedAt: 10_001 }],
     );
   });
 });

@@ -119,8 +119,8 @@ describe('a session behind a pipe', () => {
         }
         return Promise.resolve({ kind: 'open', pipe });
       },
-      wait: () => wait,
-      ended: () => told.push('ended'),
+      wait: () => ({ milliseconds: wait, reason: wait > 0 ? 'it ended' : undefined }),
+      ended: (reason) => told.push(`ended: ${reason}`),
       host: {
         failing: (reason) => told.push(`failing: ${reason ?? 'no'}`),
         lost: (reason) => told.push(`lost: ${reason}`),
@@ -311,7 +311,11 @@ describe('a session behind a pipe', () => {
           { kind: 'session lost', reason: 'never went out' },
           { kind: 'session lost', reason: 'its process was ended by SIGKILL' },
         ],
-        told: ['ended', 'failing: its process was ended by SIGKILL', 'lost: its process was ended by SIGKILL'],
+        told: [
+          'ended: its process was ended by SIGKILL',
+          'failing: its process was ended by SIGKILL',
+          'lost: its process was ended by SIGKILL',
+        ],
       },
     );
   });
@@ -333,7 +337,7 @@ describe('a session behind a pipe', () => {
       {
         attempts: 3,
         refused: { kind: 'refused', reason: 'its command x was not found' },
-        late: { kind: 'unreachable', reason: 'it ended several times; it is not started again for 30 s' },
+        late: { kind: 'unreachable', reason: 'it ended; it is not started again for 30 s' },
       },
     );
   });
