@@ -18,6 +18,7 @@ export type ErrorCode =
   | 'conversation-ambiguous'
   | 'transcripts-unreadable'
   | 'launch-refused'
+  | 'definition-changed'
   | 'gateway-away'
   | 'gateway-cannot-start'
   | 'state-unreadable'

@@ -26,6 +26,7 @@ const codes: Readonly<Record<ErrorCode, true>> = {
   'conversation-ambiguous': true,
   'transcripts-unreadable': true,
   'launch-refused': true,
+  'definition-changed': true,
   'gateway-away': true,
   'gateway-cannot-start': true,
   'state-unreadable': true,

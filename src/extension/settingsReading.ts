@@ -43,6 +43,10 @@ export function readSettings(get: (name: string) => unknown): SettingsReading {
   if (!guardError.success) complaints.push('bowline.guardError must be block or allow; block is used.');
   const messaging = readSwitch(get, 'messaging', complaints);
   const memory = readSwitch(get, 'memory', complaints);
+  const through = z.boolean().safeParse(get('mcpServersThroughGateway') ?? true);
+  if (!through.success) complaints.push('bowline.mcpServersThroughGateway must be true or false; true is used.');
+  const mcpServers = z.record(z.string(), z.unknown()).safeParse(get('mcpServers') ?? {});
+  if (!mcpServers.success) complaints.push('bowline.mcpServers must be an object of MCP servers; it is not used.');
   return {
     settings: {
       claudePath,
@@ -55,6 +59,8 @@ export function readSettings(get: (name: string) => unknown): SettingsReading {
       ...(idle.data !== undefined && idle.data > 0 && { idleMinutes: idle.data }),
       ...(messaging === 'on' && { messaging }),
       ...(memory === 'on' && { memory }),
+      ...(Object.keys(mcpServers.data ?? {}).length > 0 && { mcpServers: mcpServers.data }),
+      ...(through.data === false && { mcpServersThroughGateway: 'off' }),
     },
     complaints,
   };
@@ -88,6 +94,7 @@ function fingerprint(settings: FleetSettings): string {
     idleMinutes = 0,
   } = settings;
   const { failedResume = 'ask', messaging = 'off', memory = 'off' } = settings;
+  const { mcpServers = {}, mcpServersThroughGateway = 'on' } = settings;
   const variables = Object.entries(environment).sort(([a], [b]) => (a < b ? -1 : 1));
   return JSON.stringify([
     claudePath,
@@ -99,6 +106,8 @@ function fingerprint(settings: FleetSettings): string {
     failedResume,
     messaging,
     memory,
+    mcpServers,
+    mcpServersThroughGateway,
     variables,
   ]);
 }

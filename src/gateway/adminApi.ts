@@ -5,7 +5,7 @@ import { BowlineError, type ErrorCode, messageOf } from '../base/errors.ts';
 import type { Log } from '../base/log.ts';
 import { promptViews } from '../core/fleet/promptView.ts';
 import { type AgentRow, select } from '../core/fleet/select.ts';
-import { type Command, commandSchema } from '../protocol/commands.ts';
+import { approvalShape, type Command, commandSchema } from '../protocol/commands.ts';
 import { configurationChangeSchema } from '../protocol/fleetState.ts';
 import type { conversationListSchema } from '../protocol/conversations.ts';
 import { firstIssue, inEnglish } from '../protocol/issues.ts';
@@ -22,6 +22,7 @@ import { bearerToken, equalSecrets } from './http/checks.ts';
 import type { Clock } from './ports.ts';
 import type { Restarts } from './restarts.ts';
 import { conversationsFor } from './transcripts.ts';
+import type { ServerCommands } from './upstream/serverCommands.ts';
 
 /** What {@link AdminApi} works with. */
 export interface AdminApiOptions {
@@ -29,6 +30,7 @@ export interface AdminApiOptions {
   readonly commands: Commands;
   readonly restarts: Pick<Restarts, 'plan'>;
   readonly adoptions: Pick<Adoptions, 'list'>;
+  readonly servers: Pick<ServerCommands, 'list'>;
   readonly events: EventStreams;
   /** Lets another installed version take over; see `HandOver.request`. */
   readonly handOver: (version: string) => Promise<void>;
@@ -57,6 +59,7 @@ const statuses: Readonly<Partial<Record<ErrorCode, number>>> = {
   'conversation-in-use': 409,
   'conversation-ambiguous': 409,
   'launch-refused': 409,
+  'definition-changed': 409,
   'takeover-refused': 409,
 };
 
@@ -75,6 +78,8 @@ const saveSchema = z.object({
   id: z.exactOptional(promptIdSchema),
 });
 const resumeOtherSchema = z.object({ sessionId: z.string().check(z.maxLength(200)) });
+const approveSchema = z.object(approvalShape);
+const withdrawSchema = z.pick(approveSchema, { server: true });
 const reconnectSchema = z.object({ server: z.string().check(z.maxLength(100)) });
 
 /** The command that `POST /agents/<name>/<action>` asks for. */
@@ -88,6 +93,11 @@ const actions: ReadonlyMap<string, Action> = new Map<string, Action>([
     async (name, body) => ({ kind: 'interrupt', name, id: randomUUID(), ...readAs(interruptSchema, await body()) }),
   ],
   ['fork', (name) => ({ kind: 'fork', name })],
+  ['approve-server', async (name, body) => ({ kind: 'approve server', name, ...readAs(approveSchema, await body()) })],
+  [
+    'withdraw-server',
+    async (name, body) => ({ kind: 'withdraw server approval', name, ...readAs(withdrawSchema, await body()) }),
+  ],
   ['resume-other', async (name, body) => ({ kind: 'resume other', name, ...readAs(resumeOtherSchema, await body()) })],
   ['keep-trying', (name) => ({ kind: 'keep trying', name })],
   ['verify', (name) => ({ kind: 'verify', name })],
@@ -243,6 +253,9 @@ export class AdminApi {
         const { mode } = readAs(planSchema, Object.fromEntries(url.searchParams));
         sendJson(response, 200, await this.options.restarts.plan(name, mode));
       }
+    } else if (action === 'servers') {
+      if (method !== 'GET') refuseMethod(response, 'GET');
+      else sendJson(response, 200, await this.options.servers.list(this.requireAgent(name)));
     } else if (action === 'conversations') {
       if (method === 'GET') await this.sendConversations(response, name);
       else refuseMethod(response, 'GET');

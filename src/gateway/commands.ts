@@ -18,6 +18,7 @@ import type { Clock, FleetPort } from './ports.ts';
 import type { PromptCommands } from './promptCommands.ts';
 import type { Restarts } from './restarts.ts';
 import { RestoreCommands } from './restoreCommands.ts';
+import type { ServerCommands } from './upstream/serverCommands.ts';
 
 /** What {@link Commands} works with. */
 export interface CommandsOptions {
@@ -27,6 +28,7 @@ export interface CommandsOptions {
   readonly adoptions: Pick<Adoptions, 'adopt'>;
   readonly restarts: Pick<Restarts, 'restart'>;
   readonly finder: Pick<ConversationFinder, 'settle' | 'preview'>;
+  readonly servers: Pick<ServerCommands, 'approve' | 'withdraw'>;
   /** A text that was never given before. */
   readonly newId: () => string;
 }
@@ -113,6 +115,10 @@ export class Commands {
           configuration: next,
         });
       }
+      case 'approve server':
+        return this.options.servers.approve(this.agent(command.name), command, by);
+      case 'withdraw server approval':
+        return this.options.servers.withdraw(this.agent(command.name), command.server, by);
       case 'host resumed':
         this.options.fleet.report({ at: this.now(), kind: 'host resumed' });
         return;

@@ -61,6 +61,8 @@ import { followTranscripts } from './transcriptLooks.ts';
 import { HttpPool } from './upstream/httpPool.ts';
 import { servedKinds, upstreamOpener } from './upstream/openUpstream.ts';
 import { OwnServers } from './upstream/ownServers.ts';
+import { ServerCommands } from './upstream/serverCommands.ts';
+import { StdioProcesses } from './upstream/stdioProcesses.ts';
 import { Windows } from './windows.ts';
 
 /** The holder passes the listening socket here. */
@@ -72,6 +74,8 @@ const listeningDescriptor = 3;
 const pulseEveryMs = 4_000;
 /** The holder waits a second for a gateway that outlives its own holder. */
 const flushLimitMs = 800;
+/** So long stdio servers may end by themselves when this process does; then they are killed with it. */
+const endLimitMs = 500;
 /** A hand-over has time, but the holder must not take it for a hang. */
 const settleLimitMs = 7_000;
 /** By then the holder has decided which version is in use. */
@@ -128,6 +132,8 @@ async function main(): Promise<void> {
     memoryServer({ notes: new Notes(kept), clock, log, version }),
   ];
   const pool = store.add(new HttpPool());
+  const processes = new StdioProcesses({ directory: paths.upstreams, gateway: identity, log });
+  void processes.endLeftOver();
   const own = store.add(
     new OwnServers({
       ...{ fleet, clock, log, environment: process.env },
@@ -136,7 +142,7 @@ async function main(): Promise<void> {
   );
   const upstreams = {
     definitions: own,
-    open: upstreamOpener({ pool }),
+    open: upstreamOpener({ pool, processes, log, clock }),
     beforeUse: () => {
       hostClock.look();
     },
@@ -170,17 +176,18 @@ async function main(): Promise<void> {
       ...{ environment: process.env, fleetSocket: paths.fleetSocket },
     }),
   );
+  const serverCommands = new ServerCommands({ fleet, own, clock });
   const commands = new Commands({
     ...{ fleet, clock, newId: randomUUID },
     prompts: new PromptCommands({ fleet, clock, keys, prompts }),
-    ...{ restarts, finder, adoptions },
+    ...{ restarts, finder, adoptions, servers: serverCommands },
   });
   const ownHands = store.add(new OwnHands({ fleet, tasks, create: handsOf(fleet, paths, log), clock, log }));
   const windows = store.add(new Windows({ fleet, tasks, commands, ownHands, clock, log, version }));
   const events = store.add(new EventStreams(fleet));
   const handOver = new HandOver({
     ...{ server, port, paths, fleet, clock, log, version },
-    settle: () => settle({ fleet, store, sessions, log, journal }),
+    settle: () => settle({ fleet, store, sessions, log, journal, processes }),
     toHolder: (message) => process.send?.(message),
     end: () => process.exit(4),
   });
@@ -189,6 +196,7 @@ async function main(): Promise<void> {
   });
   const admin = new AdminApi({
     ...{ fleet, commands, restarts, adoptions, events, clock, log, token, environment: process.env },
+    servers: serverCommands,
     handOver: async (wanted) => {
       await fleet.flush(); // what cannot be written would be lost with this process
       await handOver.request(wanted);
@@ -233,7 +241,10 @@ async function main(): Promise<void> {
       void sign.give();
     }),
   );
-  endWith({ fleet, store, sessions, log, journal }, handOver);
+  process.on('exit', () => {
+    processes.kill();
+  });
+  endWith({ fleet, store, sessions, log, journal, processes }, handOver);
   await sign.begin();
   // Nothing is started before the hooks of what is started would find this gateway.
   fleet.start();
@@ -329,6 +340,7 @@ interface Running {
   readonly sessions: SessionStore;
   readonly log: JsonlLog;
   readonly journal: StateJournal;
+  readonly processes: StdioProcesses;
 }
 
 /** Ends what acts and brings its last change to disk. If that fails this process goes before another one writes. */
@@ -348,7 +360,7 @@ async function settle({ fleet, store, sessions, log, journal }: Running): Promis
 }
 
 /** Ends this process on each of its occasions, with the state on disk. */
-function endWith({ fleet, store, sessions, log, journal }: Running, handOver: HandOver): void {
+function endWith({ fleet, store, sessions, log, journal, processes }: Running, handOver: HandOver): void {
   let ending = false;
   const end = (reason: string, code: number): void => {
     if (ending) return;
@@ -361,8 +373,9 @@ function endWith({ fleet, store, sessions, log, journal }: Running, handOver: Ha
         log.error('the last changes are not on disk', { reason: messageOf(error) });
       })
       .finally(() => {
-        setImmediate(() => process.exit(code)); // after the closing words of dispose
         store.dispose();
+        const settled = withTimeout(processes.settled(), endLimitMs, () => new Error('a server does not end'));
+        void settled.catch(() => undefined).then(() => setImmediate(() => process.exit(code)));
       });
   };
   process.on('SIGTERM', () => {

@@ -51,6 +51,8 @@ export interface StatePaths {
   /** tmux's socket: in the state directory, or in a short private directory when that path would be too long. */
   readonly fleetSocket: string;
   readonly tmuxConfig: string;
+  /** Holds a record of each stdio server that runs. */
+  readonly upstreams: string;
   readonly logs: string;
   /** What the gateway writes to stdout and stderr. */
   readonly gatewayOutput: string;
@@ -105,6 +107,7 @@ export function statePaths(stateDirectory: string): StatePaths {
     fleetSocketDirectory: socket.directory,
     fleetSocket: socket.path,
     tmuxConfig: below('tmux.conf'),
+    upstreams: below('upstreams'),
     logs: below('log'),
     gatewayOutput: below('log', 'gateway.out'),
     holderOutput: below('log', 'holder.out'),

@@ -4,6 +4,11 @@ import { nameSchema, promptIdSchema } from './schema.ts';
 
 const optional = z.exactOptional;
 
+export const approvalShape = {
+  server: z.string().check(z.maxLength(200)),
+  digest: z.string().check(z.maxLength(100)),
+};
+
 /**
  * What a window or a script may ask of the gateway. Each is answered with `{}` or an error of a stable code. Names of new
  * agents arrive as plain text and are judged by the gateway, so that the answer can say what is wrong with them.
@@ -105,6 +110,12 @@ export const commandSchema = z.discriminatedUnion('kind', [
    * Errors: bad-request (a value), directory-missing.
    */
   z.object({ kind: z.literal('configure agent'), name: nameSchema, change: configurationChangeSchema }),
+  /**
+   * A server that the project's file names may run, with exactly the definition of this digest (`GET
+   * /agents/<name>/servers`). Errors: definition-changed, bad-request (there is none, or Claude's settings disable it).
+   */
+  z.object({ kind: z.literal('approve server'), name: nameSchema, ...approvalShape }),
+  z.object({ kind: z.literal('withdraw server approval'), name: nameSchema, server: approvalShape.server }),
   /** The machine slept, or is believed to have: every binding is proven again. */
   z.object({ kind: z.literal('host resumed') }),
   /** Compares what is there with the record; what came of it stands in the fleet's `reconciliation`. */

@@ -28,6 +28,9 @@ import { ScreenLooks } from '../../src/gateway/screenLooks.ts';
 import type { StateJournal } from '../../src/gateway/stateJournal.ts';
 import { Windows } from '../../src/gateway/windows.ts';
 import { ensureStateDirectories, type StatePaths, statePaths } from '../../src/node/statePaths.ts';
+import { OwnServers } from '../../src/gateway/upstream/ownServers.ts';
+import { ServerCommands } from '../../src/gateway/upstream/serverCommands.ts';
+import { McpConfigurationFiles } from '../../src/node/mcpConfiguration.ts';
 import { noUpstreams } from './handUpstreams.ts';
 
 /** Stands for a disk that keeps nothing and refuses nothing. */
@@ -52,6 +55,8 @@ export interface PartsOptions {
 export class GatewayParts {
   readonly token = 't'.repeat(43);
   port = 0;
+  /** For a launch without hands. */
+  launchFiles: Pick<LaunchFiles, 'prepare'> = { prepare: () => Promise.reject(new Error('not started')) };
 
   private constructor(
     readonly paths: StatePaths,
@@ -59,6 +64,7 @@ export class GatewayParts {
     readonly keys: AgentKeyFiles,
     /** Warnings and errors. */
     readonly logged: readonly string[],
+    readonly own: OwnServers,
     private readonly store: DisposableStore,
     private readonly server: Server,
   ) {}
@@ -80,15 +86,24 @@ export class GatewayParts {
     const journal = { ...noJournal, ...(options.save !== undefined && { commit: options.save }) };
     const fleet = store.add(new FleetService({ state: options.state ?? emptyFleet, clock, log, journal }));
     fleet.report({ at: 1, kind: 'epoch started', epoch: { id: 'epoch', startedAt: 1, port: 'was closed' } });
+    const environment = { HOME: join(paths.directory, 'home') };
+    const own = store.add(
+      new OwnServers({
+        ...{ fleet, clock, log, environment },
+        ...{ files: new McpConfigurationFiles(), served: ['stdio', 'http', 'sse'] },
+      }),
+    );
     const server = createServer();
-    const parts = new GatewayParts(paths, fleet, keys, logged, store, server);
+    const parts = new GatewayParts(paths, fleet, keys, logged, own, store, server);
     parts.port = await listen(server);
     const streams = store.add(new StandingStreams({ fleet, clock }));
     const prober = store.add(new Prober({ fleet, streams, clock }));
     const mcp = store.add(
       new McpEndpoint({ fleet, keys, sessions, streams, prober, servers: [], upstreams: noUpstreams, clock, log }),
     );
-    const files = new LaunchFiles({ fleet, paths, keys, own: { give: () => Promise.resolve([]) }, port: parts.port });
+    const servers = new ServerCommands({ fleet, own, clock });
+    const files = new LaunchFiles({ fleet, paths, keys, own, port: parts.port });
+    parts.launchFiles = files;
     const prompts = new PromptStore(paths);
     const tasks = store.add(
       new HandsTasks({
@@ -106,28 +121,30 @@ export class GatewayParts {
     let ids = 0;
     const finder = new ConversationFinder({ fleet, clock, environment: {} });
     const restarts = new Restarts({ fleet, clock, looks: new ScreenLooks({ fleet, clock }), files, finder });
-    const environment = { HOME: join(paths.directory, 'home') };
     const { fleetSocket } = paths;
     const adoptions = store.add(new Adoptions({ fleet, clock, log, environment, fleetSocket }));
     const commands = new Commands({
       ...{ fleet, clock, newId: () => `id${++ids}` },
       prompts: new PromptCommands({ fleet, clock, keys, prompts }),
-      ...{ restarts, finder, adoptions },
+      ...{ restarts, finder, adoptions, servers },
     });
     const limits = {
       ...(options.pingEveryMs !== undefined && { pingEveryMs: options.pingEveryMs }),
       ...(options.backlogAtMost !== undefined && { backlogAtMost: options.backlogAtMost }),
     };
-    const own = options.ownHands && {
+    const ownHands = options.ownHands && {
       ownHands: store.add(new OwnHands({ fleet, tasks, clock, log, ...options.ownHands })),
     };
-    const windows = store.add(new Windows({ fleet, tasks, commands, clock, log, version: 'test', ...limits, ...own }));
+    const windows = store.add(
+      new Windows({ fleet, tasks, commands, clock, log, version: 'test', ...limits, ...ownHands }),
+    );
     const events = store.add(new EventStreams(fleet));
     const admin = new AdminApi({
       fleet,
       commands,
       restarts,
       adoptions,
+      servers,
       events,
       handOver: () => Promise.resolve(),
       clock,

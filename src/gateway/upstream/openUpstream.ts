@@ -1,24 +1,33 @@
+import type { Log } from '../../base/log.ts';
+import type { Clock } from '../ports.ts';
 import type { UpstreamDefinition } from './definition.ts';
 import type { OpenUpstream } from './forward.ts';
 import type { HttpPool } from './httpPool.ts';
 import { HttpSession } from './httpSession.ts';
+import { PipeUpstreams } from './pipeUpstreams.ts';
+import type { StdioProcesses } from './stdioProcesses.ts';
 
 /** What {@link upstreamOpener} opens; servers of other kinds are left to Claude. */
-export const servedKinds: readonly UpstreamDefinition['kind'][] = ['http'];
+export const servedKinds: readonly UpstreamDefinition['kind'][] = ['http', 'stdio', 'sse'];
 
 export interface OpenUpstreamOptions {
   readonly pool: HttpPool;
+  readonly processes: StdioProcesses;
+  readonly log: Log;
+  readonly clock: Clock;
 }
 
 /** Opens sessions of upstreams, each kind in its own way. */
-export function upstreamOpener({ pool }: OpenUpstreamOptions): OpenUpstream {
+export function upstreamOpener(options: OpenUpstreamOptions): OpenUpstream {
+  const { pool } = options;
+  const pipes = new PipeUpstreams(options);
   return (opening) => {
     switch (opening.definition.kind) {
       case 'http':
         return new HttpSession({ opening, pool });
       case 'stdio':
       case 'sse':
-        throw new Error(`upstreams of kind ${opening.definition.kind} are not served`);
+        return pipes.open(opening);
     }
   };
 }

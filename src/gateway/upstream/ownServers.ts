@@ -96,15 +96,17 @@ export class OwnServers extends DisposableObject implements UpstreamDefinitions 
   }
 
   private follow(event: FleetEvent): void {
-    if (event.kind === 'agent removed') {
+    const { agents } = this.options.fleet.state;
+    if ('name' in event && !Object.hasOwn(agents, event.name)) {
       this.known.delete(event.name);
       this.looks.delete(event.name);
+      return;
     }
     const isOfOne =
       event.kind === 'agent configured' || (event.kind === 'hook reported' && lookAfter.includes(event.hook.event));
     if (isOfOne) void this.look(event.name);
     if (!changesAll.includes(event.kind)) return;
-    for (const name of Object.keys(this.options.fleet.state.agents)) void this.look(name);
+    for (const name of Object.keys(agents)) void this.look(name);
   }
 
   /** One after another for an agent: what is read later counts. */

@@ -91,6 +91,8 @@ describe('the manifest', () => {
         ['bowline.failedResume', 'machine', 'ask'],
         ['bowline.messaging', 'machine', false],
         ['bowline.memory', 'machine', false],
+        ['bowline.mcpServers', 'machine', {}],
+        ['bowline.mcpServersThroughGateway', 'machine', true],
       ],
     );
   });

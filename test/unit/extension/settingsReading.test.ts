@@ -39,11 +39,19 @@ describe('settings for the gateway', () => {
   it('lose only the values that cannot be used, each with a sentence', () => {
     const environment = { '1A': 'x', 'A-B': 'x', A: 1, B: 'y' };
     const numbers = { memory: 1, guardError: 1, idleTimeoutMinutes: -1, tmuxPath: 3 };
-    const values = { claudePath: '', ...numbers, environment, healing: 'sometimes', healWithoutWindow: 'no' };
+    const servers = { mcpServers: 'lab', mcpServersThroughGateway: 1 };
+    const values = {
+      claudePath: '',
+      ...numbers,
+      ...servers,
+      environment,
+      healing: 'sometimes',
+      healWithoutWindow: 'no',
+    };
     const { settings, complaints } = read(values);
     deepStrictEqual(
       [settings, complaints.length],
-      [{ claudePath: 'claude', environment: { B: 'y' }, healing: 'auto' }, 8],
+      [{ claudePath: 'claude', environment: { B: 'y' }, healing: 'auto' }, 10],
     );
     deepStrictEqual(read({ healing: 'off', environment: [] }).settings.environment, {});
   });
@@ -62,8 +70,10 @@ describe('settings for the gateway', () => {
         sameSettings(settings({}), { ...settings({}), handsWithoutWindow: 'on' }),
         sameSettings(settings({}), { ...settings({}), idleMinutes: 1 }),
         sameSettings(settings({}), { ...settings({}), messaging: 'off', memory: 'on' }),
+        sameSettings(settings({}), { ...settings({}), mcpServers: { lab: { command: 'lab' } } }),
+        sameSettings(settings({}), { ...settings({}), mcpServersThroughGateway: 'off' }),
       ],
-      [true, false, false, false, false, true, false, false],
+      [true, false, false, false, false, true, false, false, false, false],
     );
   });
 });

@@ -151,6 +151,7 @@ function commandsOf(fleet: MemoryFleet, newId = (): string => 'unique'): Command
     finder: finderOf(fleet),
     restarts: restartsOf(fleet),
     adoptions: { adopt: () => Promise.reject(new Error('nothing is adopted here')) },
+    servers: { approve: () => Promise.resolve(), withdraw: () => Promise.resolve() },
   });
 }
 
