@@ -32,6 +32,8 @@ export interface SimulatedProcess {
   readonly name: string;
   readonly launchId: string;
   readonly temper: Temper;
+  /** The endpoints that it was launched with. */
+  readonly servers: readonly string[];
   alive: boolean;
   exit: ProcessExit;
   session: string;
@@ -264,6 +266,9 @@ export class FleetWorld {
       name,
       launchId: launch.id,
       temper,
+      servers: Object.entries(this.agent(name)?.configuration.servers ?? {}).flatMap(([server, state]) => {
+        return state === 'on' ? [server] : [];
+      }),
       alive: temper.speech !== 'forgetful' || launch.mode === 'fresh',
       exit: { how: 'exited', status: 1, reading: 'conversation not found', detail: 'No conversation found' },
       session: launch.expectedSessionId ?? `session-of-${launch.id}`,

@@ -204,6 +204,7 @@ function changed(configuration: AgentConfiguration, choice: Choice): AgentConfig
       { healing: choice.of(policies) },
       { failedResume: choice.of(['fresh', 'ask']) },
       { idleMinutes: choice.of([1, 0, 3]) },
+      { servers: { ...configuration.servers, 'bowline-memory': choice.of(['on', 'off']) } },
     ]),
   };
 }

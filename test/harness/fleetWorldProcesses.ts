@@ -49,9 +49,8 @@ export function serversOf(name: string): Readonly<Record<string, 'on'>> {
   return name === 'bo' ? { 'bowline-self': 'on', 'bowline-memory': 'on' } : { 'bowline-self': 'on' };
 }
 
-export function serverOf(name: string, choice: Choice): string {
-  const servers = Object.keys(serversOf(name));
-  return servers[choice.below(servers.length)] ?? '';
+export function serverOf({ servers }: Pick<SimulatedProcess, 'servers'>, choice: Choice): string {
+  return servers[choice.below(servers.length)] ?? 'no-server';
 }
 
 export function aliveOf(world: FleetWorld, name: string): SimulatedProcess | undefined {
@@ -92,7 +91,7 @@ export function speak(world: FleetWorld, name: string): void {
 
 export function connectAll(world: FleetWorld, process: SimulatedProcess): void {
   process.connected = true;
-  for (const server of Object.keys(serversOf(process.name))) {
+  for (const server of process.servers) {
     const subject = { name: process.name, server, launchId: process.launchId, session: `digest-${world.now}` };
     const version = process.launchId.length % 4 === 0 ? olderClient : client;
     world.tell({ ...subject, kind: 'mcp initialized', client: version });
@@ -105,7 +104,7 @@ export function connectAll(world: FleetWorld, process: SimulatedProcess): void {
 export function connect(world: FleetWorld, name: string, choice: Choice): void {
   const process = aliveOf(world, name);
   if (process === undefined || process.temper.ears === 'deaf') return;
-  const subject = { name, server: serverOf(name, choice), launchId: process.launchId, session: 'digest' };
+  const subject = { name, server: serverOf(process, choice), launchId: process.launchId, session: 'digest' };
   const parts = choice.below(4);
   process.connected = parts === 3;
   world.tell({ ...subject, kind: 'mcp initialized', client: choice.below(3) === 0 ? olderClient : client });
@@ -121,7 +120,7 @@ export function endpointOf(
   readonly server: string;
   readonly launchId: string;
 } {
-  return { name: process.name, server: serverOf(process.name, choice), launchId: process.launchId };
+  return { name: process.name, server: serverOf(process, choice), launchId: process.launchId };
 }
 
 export function saveContext(world: FleetWorld, name: string): void {

@@ -137,7 +137,7 @@ const clients: readonly Step[] = [
     const process = aliveOf(world, choice.of(names));
     if (process === undefined || choice.below(3) > 0) return;
     const cause = choice.of(['name literal variable', 'key wrong', 'launch stale', 'name blank']);
-    const server = serverOf(process.name, choice);
+    const server = serverOf(process, choice);
     world.tell({ kind: 'identity fault', name: process.name, server, cause, detail: `fault: ${cause}` });
   },
 ];
