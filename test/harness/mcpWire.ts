@@ -42,6 +42,9 @@ export interface WireStream {
   messages(): readonly Record<string, unknown>[];
   /** Waits for the first message with this method. */
   message(method: string): Promise<Record<string, unknown>>;
+  /** Reads nothing more until {@link resume}. */
+  pause(): void;
+  resume(): void;
   /** Cuts the connection. */
   cut(): void;
 }
@@ -69,6 +72,8 @@ export async function wireStream(port: number, options: WireRequest): Promise<Wi
     messages,
     message: (method) =>
       waitFor(`a message ${method} on the stream`, () => messages().find((message) => message['method'] === method)),
+    pause: () => response.pause(),
+    resume: () => response.resume(),
     cut: () => response.destroy(),
   };
 }

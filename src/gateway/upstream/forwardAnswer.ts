@@ -36,7 +36,7 @@ export class ResponseSink extends Waiting implements AnswerSink {
   ) {
     super();
     response.on('close', () => {
-      this.giveUp();
+      if (!response.writableEnded) this.giveUp();
     });
   }
 
