@@ -39,6 +39,7 @@ describe('the package', function () {
 
 async function useAsPerson(window: FleetWindow): Promise<void> {
   const { page } = window;
+  await page.getByText('No agents yet. An agent is a named Claude Code session').waitFor();
   await window.createAgent('ada');
   await window.waitForStatus(/1 bound/, { timeoutMs: 60_000 });
   await row(page, /idle, bound/).waitFor();
