@@ -2,6 +2,7 @@ import { sep } from 'node:path';
 import type { AgentRow, EndpointRow, FleetView } from '../core/fleet/select.ts';
 import { currentLaunch } from '../core/fleet/agent.ts';
 import type { FleetState } from '../core/fleet/state.ts';
+import { serverState } from './ownServerText.ts';
 
 /** An icon of the codicon font and the id of a theme colour. */
 export interface RowIcon {
@@ -80,6 +81,7 @@ export function agentTooltip(agent: AgentRow): TooltipLines {
     ...agent.warnings.map((warning) => ['Warning', warning] as const),
     ['Directory', agent.directory],
     ...agent.endpoints.map((endpoint) => [`MCP ${endpoint.server}`, endpointFacts(endpoint)] as const),
+    ...(agent.others ?? []).map((server) => [`MCP ${server.name}`, serverState(server)] as const),
     ...causesOf(agent),
     ...(agent.sessionId === undefined ? [] : [['Session', agent.sessionId] as const]),
   ];

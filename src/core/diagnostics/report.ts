@@ -93,7 +93,8 @@ function fleetLines({ epoch, hands, settings, agents }: FleetState): readonly st
       ? 'Gateway run: none yet'
       : `Gateway run: ${epoch.id} since ${time(epoch.startedAt)}, port ${epoch.port}, the one before seen ${time(epoch.previousSeenAt)}`,
     hands === undefined ? 'Hands: nobody' : `Hands: ${hands.holder} since ${time(hands.since)}`,
-    `Healing: ${settings.healing}; without a window ${settings.handsWithoutWindow ?? 'on'}; failed resume ${settings.failedResume ?? 'ask'}; guard error ${settings.guardError ?? 'block'}; idle minutes ${settings.idleMinutes ?? 0}; messaging ${settings.messaging ?? 'off'}; memory ${settings.memory ?? 'off'}`,
+    `Healing: ${settings.healing}; without a window ${settings.handsWithoutWindow ?? 'on'}; failed resume ${settings.failedResume ?? 'ask'}; guard error ${settings.guardError ?? 'block'}; idle minutes ${settings.idleMinutes ?? 0}; messaging ${settings.messaging ?? 'off'}; memory ${settings.memory ?? 'off'}; MCP servers through the gateway ${settings.mcpServersThroughGateway ?? 'on'}`,
+    `MCP servers for every agent: ${names(settings.mcpServers ?? {})}`,
     `Variables for every agent: ${names(settings.environment)}`,
   ];
 }
@@ -121,6 +122,9 @@ function agentSection(state: FleetState, row: AgentRow, now: number): string {
       return `Ended launch: ${launchWords(launch)}, ended ${time(endedAt)}: ${reason}${detail === undefined ? '' : ` (${detail})`}`;
     }),
     ...row.warnings.map((warning) => `Warning: ${warning}`),
+    ...(agent.ownServers ?? []).map(({ name, scope, way, approval }) => {
+      return `MCP server ${name}: of ${scope}, ${way}${approval === undefined ? '' : `, project ${approval.state}`}`;
+    }),
     ...(relaunch === undefined ? [] : [`To be relaunched (${relaunch.when}): ${relaunch.changed.join(', ')}`]),
     ...(saveRestart === undefined
       ? []
@@ -201,7 +205,7 @@ function auditLine(record: AuditRecord): string {
   return `${start} ${what}${record.detail === undefined ? '' : `: ${record.detail}`} [${record.by ?? 'unknown'}]`;
 }
 
-function names(variables: Readonly<Record<string, string>>): string {
+function names(variables: Readonly<Record<string, unknown>>): string {
   const list = Object.keys(variables).sort();
   return list.length === 0 ? 'none' : list.join(', ');
 }

@@ -3,6 +3,7 @@ import { bindingHealth, type Health, isBound, type UnboundCause } from '../bindi
 import { bindingTimes } from '../binding/times.ts';
 import { dialsAgainWhenCalled } from '../claude/version.ts';
 import { outageOf } from '../healing/outage.ts';
+import type { OwnServer } from '../mcp/ownServer.ts';
 import { alarmsOf } from './alarms.ts';
 import type { BlockedReason } from './life.ts';
 import { lifeOf, type ShownLife } from './lifeOf.ts';
@@ -42,6 +43,8 @@ export interface AgentRow {
   /** Why it has no process and only a person goes on; absent: it is not so. */
   readonly blockedBy?: BlockedReason;
   readonly endpoints: readonly EndpointRow[];
+  /** Its own MCP servers that are no endpoints, each with why; absent: there are none. */
+  readonly others?: readonly Pick<OwnServer, 'name' | 'way' | 'reason'>[];
   /** The worst state of its endpoints: what the icon shows. */
   readonly worst: EndpointState;
 }
@@ -94,6 +97,12 @@ export function select(state: FleetState, connection: Connection, now: number): 
   };
 }
 
+function othersOf({ ownServers = [] }: Agent): Pick<AgentRow, 'others'> {
+  const others = ownServers.filter(({ way }) => way !== 'through Bowline');
+  if (others.length === 0) return {};
+  return { others: others.map(({ name, way, reason = '' }) => ({ name, way, reason })) };
+}
+
 interface SeenAgent {
   readonly row: AgentRow;
   readonly lost: readonly LostEndpoint[];
@@ -136,6 +145,7 @@ function seeAgent(state: FleetState, agent: Agent, connection: Connection, now: 
       ...(agent.life.kind === 'blocked' && { blockedBy: agent.life.reason }),
       warnings: alarmsOf(agent).map(({ sentence }) => sentence),
       endpoints,
+      ...othersOf(agent),
       worst: worstOf(endpoints),
     },
     lost,

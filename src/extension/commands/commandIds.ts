@@ -20,6 +20,7 @@ export const commandIds = [
   'bowline.start',
   'bowline.restoreAll',
   'bowline.configureAgent',
+  'bowline.mcpServers',
   'bowline.remove',
   'bowline.verifyBinding',
   'bowline.reconnectMcp',

@@ -11,6 +11,7 @@ import { healAll, healNow } from './heal.ts';
 import { showError } from './interaction.ts';
 import { hostResumed, remove, start, stop, stopAll } from './lifecycle.ts';
 import { interruptTurn } from './interruptTurn.ts';
+import { mcpServers } from './mcpServers.ts';
 import { newAgent } from './newAgent.ts';
 import { openTranscript, resumeOtherConversation } from './otherConversation.ts';
 import { reconcileFleet } from './reconcile.ts';
@@ -42,6 +43,7 @@ const handlers: Readonly<Record<CommandId, CommandHandler>> = {
   'bowline.start': start,
   'bowline.restoreAll': restoreAll,
   'bowline.configureAgent': configureAgent,
+  'bowline.mcpServers': mcpServers,
   'bowline.remove': remove,
   'bowline.verifyBinding': verifyBinding,
   'bowline.reconnectMcp': reconnectMcp,
