@@ -9,7 +9,7 @@ import { type Agent, currentLaunch } from '../../core/fleet/agent.ts';
 import type { FleetEvent } from '../../core/fleet/events.ts';
 import type { Launch } from '../../core/fleet/life.ts';
 import { agentOf } from '../../core/fleet/state.ts';
-import { type ResolvedServer, resolveServers } from '../../core/mcp/resolveServers.ts';
+import { loginKey, type ResolvedServer, resolveServers } from '../../core/mcp/resolveServers.ts';
 import { agentEnvironment, type Environment } from '../../node/environment.ts';
 import type { McpConfigurationFiles } from '../../node/mcpConfiguration.ts';
 import { readEntries } from '../../protocol/mcpEntries.ts';
@@ -78,6 +78,15 @@ export class OwnServers extends DisposableObject implements UpstreamDefinitions 
   async of({ agent, server }: UpstreamName): Promise<UpstreamDefinition | undefined> {
     const known = this.known.get(agent) ?? (await this.look(agent));
     return known?.definitions.get(server);
+  }
+
+  wantsLogin({ agent: name, server }: UpstreamName): void {
+    const entry = this.known.get(name)?.resolved.find((one) => one.server.name === server)?.entry;
+    if (entry === undefined) return;
+    const { fleet, clock } = this.options;
+    const login = loginKey(server, entry, digest);
+    if (fleet.state.loginServers?.includes(login) === true) return;
+    fleet.report({ at: clock(), kind: 'server wants login', name, server, digest: login });
   }
 
   /** The agent's servers as they are now. Undefined: there is no such agent. Never rejects. */

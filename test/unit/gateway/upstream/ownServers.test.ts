@@ -230,6 +230,22 @@ describe("an agent's own MCP servers", () => {
     );
   });
 
+  it('are left to Claude where the server wants a login that only Claude can make, until their definition is another', async () => {
+    const server = (url: string): object => ({ mcpServers: { lab: { type: 'http', url } } });
+    put('home/.claude.json', server('https://lab.example'));
+    await create();
+    await launch();
+    await definition('lab');
+    parts.own.wantsLogin({ agent: 'ada', server: 'lab' });
+    parts.own.wantsLogin({ agent: 'ada', server: 'nothing' });
+    await waitFor('the server to be left to Claude', () => brief(agent())[0] === 'lab, user, direct');
+    const waits = agent().relaunch?.changed;
+    put('home/.claude.json', server('https://other.example'));
+    hook('Stop');
+    await waitFor('the other definition', () => brief(agent())[0] === 'lab, user, through Bowline');
+    deepStrictEqual([waits, agent().relaunch], [['MCP servers'], undefined]);
+  });
+
   it('are gone with the agent', async () => {
     put('home/.claude.json', { mcpServers: { lab: { command: 'lab' } } });
     await create();
