@@ -11,7 +11,7 @@ import { described, failure, success, type Tool, tool, type ToolResult, toolServ
 const serverName: BuiltInServer = 'bowline-memory';
 
 /** Longest text of a note, in bytes of UTF-8. */
-export const noteLimit = 8_000;
+const noteLimit = 8_000;
 
 const recalledByDefault = 10;
 const recalledAtMost = 50;

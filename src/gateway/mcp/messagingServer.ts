@@ -11,10 +11,10 @@ import { described, failure, plainTool, success, type Tool, tool, type ToolResul
 const serverName: BuiltInServer = 'bowline-messaging';
 
 /** Longest text of a message, in bytes of UTF-8. */
-export const messageLimit = 16_000;
+const messageLimit = 16_000;
 
 /** What one agent may send in a minute: a message to three agents counts as three. */
-export const messagesPerMinute = 30;
+const messagesPerMinute = 30;
 
 const namesAtMost = 50;
 
