@@ -128,7 +128,9 @@ export class HolderRig {
   }
 
   private environment(): NodeJS.ProcessEnv {
-    return { ...process.env, BOWLINE_HOME: this.paths.directory };
+    // Whoever runs the tests may have MCP servers of their own.
+    const home = join(this.paths.directory, 'home');
+    return { ...process.env, HOME: home, CLAUDE_CONFIG_DIR: undefined, BOWLINE_HOME: this.paths.directory };
   }
 }
 
