@@ -11,7 +11,11 @@ import { HttpSession, type HttpTimes } from '../../src/gateway/upstream/httpSess
 
 /** No agent has an upstream. */
 export const noUpstreams: Upstreams = {
-  definitions: { of: () => Promise.resolve(undefined), onDidChange: new Emitter<never>().event },
+  definitions: {
+    of: () => Promise.resolve(undefined),
+    onDidChange: new Emitter<never>().event,
+    wantsLogin: () => undefined,
+  },
   open: () => {
     throw new Error('there is no upstream');
   },
@@ -30,6 +34,8 @@ export class HandUpstreams {
   readonly pool = new HttpPool();
   private readonly definitions = new Map<string, UpstreamDefinition>();
   private readonly changed = new Emitter<{ readonly agent: string; readonly server: string }>();
+  /** Servers that wanted a login, as often as they did. */
+  readonly loginsWanted: string[] = [];
   /** What is done before each message. */
   beforeUse: () => void = () => undefined;
 
@@ -41,6 +47,7 @@ export class HandUpstreams {
       definitions: {
         of: ({ server }) => Promise.resolve(this.definitions.get(server)),
         onDidChange: this.changed.event,
+        wantsLogin: ({ server }) => this.loginsWanted.push(server),
       },
       open: (opening) =>
         opening.definition.kind === 'http' || others === undefined

@@ -9,23 +9,14 @@ import { agentOf } from '../../core/fleet/state.ts';
 import { sendEmpty, sendJson, sendRaw } from '../http/answers.ts';
 import { readBody } from '../http/body.ts';
 import type { AgentKeys, Clock, FleetPort } from '../ports.ts';
-import { ResponseSink } from '../upstream/forwardAnswer.ts';
-import { agentMessage, Forwarder, headersForUpstream, type Upstreams } from '../upstream/forwarder.ts';
-import { provisionalIntroduction } from '../upstream/reinitialise.ts';
+import { Forwarder, type Introduced, type Upstreams } from '../upstream/forwarder.ts';
 import type { EndpointServer } from './endpointServer.ts';
 import { type IdentityReading, readIdentity } from './identity.ts';
-import {
-  type JsonRpcMessage,
-  type JsonRpcRequest,
-  readMessage,
-  type RequestId,
-  rpcCodes,
-  rpcError,
-} from './jsonRpc.ts';
+import { type JsonRpcRequest, readMessage, type RequestId, rpcCodes, rpcError } from './jsonRpc.ts';
 import { Ledger } from './ledger.ts';
 import type { Prober } from './prober.ts';
 import { ServerChannel } from './serverChannel.ts';
-import type { EndedBecause, SessionRecord, UpstreamRecord } from './sessionFile.ts';
+import type { EndedBecause, SessionRecord } from './sessionFile.ts';
 import { newSessionId, sessionDigest, type SessionStore } from './sessionStore.ts';
 import { sameEndpoint, type StandingStreams } from './standingStreams.ts';
 
@@ -66,14 +57,6 @@ interface Exchange {
   readonly server: string;
   readonly agent: string;
   readonly launchId: string;
-}
-
-/** What a new session begins with. */
-interface Introduced {
-  /** The answer to `initialize`, as JSON. */
-  readonly answer: string;
-  readonly protocolVersion: string;
-  readonly upstream?: UpstreamRecord;
 }
 
 /**
@@ -215,14 +198,16 @@ export class McpEndpoint extends DisposableObject {
     if (!isTold) this.ledger.proof(session);
     const builtIn = this.servers.get(session.server);
     // An upstream has it before the client goes on: some take no request before they know of the end of the handshake.
-    if (!isTold && builtIn === undefined) await this.forward(exchange, session, read.message, reading.body);
+    if (!isTold && builtIn === undefined) {
+      await this.forwarder.answer(session, read.message, reading.body, exchange.request, response);
+    }
     sendEmpty(response, 202);
     if (!isTold && builtIn !== undefined) this.channelOf(session, builtIn).notify(read.message);
   }
 
   /** Always opens a new session, whatever id the request names. On disk before the client learns its id. */
   private async initialize(exchange: Exchange, message: JsonRpcRequest, body: Buffer): Promise<void> {
-    const { response, server, agent, launchId } = exchange;
+    const { request, response, server, agent, launchId } = exchange;
     const params = initializeSchema.safeParse(message.params);
     if (!params.success) {
       const answer = rpcError(message.id, rpcCodes.invalidParams, 'Invalid params: protocolVersion, clientInfo');
@@ -234,15 +219,12 @@ export class McpEndpoint extends DisposableObject {
     const builtIn = this.servers.get(server);
     const introduced =
       builtIn === undefined
-        ? await this.introduceUpstream(exchange, id, message.id, wanted, body)
-        : {
-            protocolVersion: wanted,
-            answer: JSON.stringify({
-              ...{ jsonrpc: '2.0', id: message.id },
-              result: { protocolVersion: wanted, ...builtIn.introduction },
-            }),
-          };
-    if (introduced === undefined) return;
+        ? await this.forwarder.introduce(request, { agent, launchId, server, id, body, wanted }, message.id)
+        : introductionOf(builtIn, message.id, wanted);
+    if (introduced.protocolVersion === undefined) {
+      sendRaw(response, 200, introduced.answer);
+      return;
+    }
     const { protocolVersion, upstream } = introduced;
     const client = {
       name: params.data.clientInfo.name.slice(0, 100),
@@ -253,43 +235,6 @@ export class McpEndpoint extends DisposableObject {
     this.ledger.initialized(session);
     sendRaw(response, 200, introduced.answer, { 'mcp-session-id': session.id });
     this.limitSessions(session);
-  }
-
-  /**
-   * The upstream's own answer to `initialize`; one of the gateway where it cannot be asked now, so that the agent's client
-   * never gives it up. Undefined: it was refused, which is answered.
-   */
-  private async introduceUpstream(
-    { request, response, agent, launchId, server }: Exchange,
-    sessionId: string,
-    id: RequestId,
-    wanted: string,
-    body: Buffer,
-  ): Promise<Introduced | undefined> {
-    const forwarded = this.forwarder.create(sessionId, { agent, launchId }, server, body.toString('utf8'));
-    const introduction = await forwarded.begin(headersForUpstream(request.headers));
-    const upstream = forwarded.kept;
-    switch (introduction.kind) {
-      case 'introduced':
-        return { answer: introduction.message, protocolVersion: introduction.protocolVersion, upstream };
-      case 'failed':
-        return { answer: provisionalIntroduction(id, server, wanted), protocolVersion: wanted, upstream };
-      case 'declined':
-        this.forwarder.drop(sessionId);
-        sendRaw(response, 200, introduction.message);
-        return undefined;
-    }
-  }
-
-  private async forward(
-    { request, response }: Exchange,
-    session: SessionRecord,
-    message: JsonRpcMessage,
-    body: Buffer,
-  ): Promise<void> {
-    const sink = new ResponseSink(response, { 'mcp-session-id': session.id });
-    const outcome = await this.forwarder.of(session).post(agentMessage(body, message, request.headers), sink);
-    if ('method' in message && 'id' in message) sink.conclude(message.id, outcome, session.server);
   }
 
   private async call(exchange: Exchange, session: SessionRecord, message: JsonRpcRequest, body: Buffer): Promise<void> {
@@ -309,7 +254,7 @@ export class McpEndpoint extends DisposableObject {
     if (builtIn === undefined) {
       // That the client asked is the proof, whatever the upstream says to it.
       if (message.method === 'tools/list') await this.ledger.toolsListed(session);
-      await this.forward(exchange, session, message, body);
+      await this.forwarder.answer(session, message, body, exchange.request, response);
       return;
     }
     const answer = await this.channelOf(session, builtIn).request(message);
@@ -326,17 +271,11 @@ export class McpEndpoint extends DisposableObject {
     const lastEventId = header(request, 'last-event-id');
     // A client that has its standing stream comes back for that of a request.
     if (isForwarded && lastEventId !== undefined && streams.has(session.id)) {
-      const sink = new ResponseSink(response, { 'mcp-session-id': session.id });
-      const outcome = await this.forwarder.of(session).resume(lastEventId, sink);
-      if (outcome !== undefined) {
-        if (response.headersSent) response.end();
-        else sendJson(response, 400, rpcError(null, rpcCodes.badRequest, 'The stream cannot be resumed'));
-        return;
-      }
+      if (await this.forwarder.resume(session, lastEventId, response)) return;
     }
     this.streamed.add(session.id);
     streams.open(session, request, response);
-    if (isForwarded) this.forwarder.of(session).listen(lastEventId);
+    if (isForwarded) this.forwarder.listen(session, lastEventId);
   }
 
   private async delete(exchange: Exchange): Promise<void> {
@@ -430,6 +369,11 @@ export class McpEndpoint extends DisposableObject {
     this.channels.set(session.id, channel);
     return channel;
   }
+}
+
+function introductionOf({ introduction }: EndpointServer, id: RequestId, protocolVersion: string): Introduced {
+  const result = { protocolVersion, ...introduction };
+  return { protocolVersion, answer: JSON.stringify({ jsonrpc: '2.0', id, result }) };
 }
 
 function header(request: IncomingMessage, name: string): string | undefined {

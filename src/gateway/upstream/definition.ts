@@ -36,6 +36,8 @@ export interface UpstreamDefinitions {
   of(name: UpstreamName): Promise<UpstreamDefinition | undefined>;
   /** What {@link of} resolves with is another one than before. */
   readonly onDidChange: Event<UpstreamName>;
+  /** The server wants a login: it is left to Claude, which {@link of} tells from now on. */
+  wantsLogin(name: UpstreamName): void;
 }
 
 export function upstreamDefinition(target: UpstreamTarget): UpstreamDefinition {

@@ -33,7 +33,7 @@ export const introductionTimes: IntroductionTimes = {
 export interface ForwardedSessionOptions {
   readonly server: string;
   readonly caller: Caller;
-  readonly definitions: Pick<UpstreamDefinitions, 'of'>;
+  readonly definitions: Pick<UpstreamDefinitions, 'of' | 'wantsLogin'>;
   readonly open: OpenUpstream;
   readonly record: UpstreamRecord;
   /** The record is another one. */
@@ -282,6 +282,9 @@ export class ForwardedSession implements Disposable {
             this.options.log.info('the session of an upstream is over', { ...this.name, reason });
             this.retire(held);
             if (this.listening !== undefined) void this.ready();
+          },
+          wantsLogin: () => {
+            this.options.definitions.wantsLogin(this.name);
           },
         },
       }),

@@ -1,13 +1,16 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { DisposableObject, toDisposable } from '../../base/lifecycle.ts';
 import type { Log } from '../../base/log.ts';
+import { sendJson } from '../http/answers.ts';
 import type { Caller } from '../mcp/endpointServer.ts';
-import type { JsonRpcMessage } from '../mcp/jsonRpc.ts';
-import type { SessionRecord } from '../mcp/sessionFile.ts';
+import { type JsonRpcMessage, type RequestId, rpcCodes, rpcError } from '../mcp/jsonRpc.ts';
+import type { SessionRecord, UpstreamRecord } from '../mcp/sessionFile.ts';
 import type { SessionStore } from '../mcp/sessionStore.ts';
 import type { StandingStreams } from '../mcp/standingStreams.ts';
 import type { UpstreamDefinitions } from './definition.ts';
 import { ForwardedSession, type IntroductionTimes, type OpenUpstream } from './forward.ts';
+import { ResponseSink } from './forwardAnswer.ts';
+import { provisionalIntroduction } from './reinitialise.ts';
 import type { AgentMessage } from './upstreamSession.ts';
 
 /** The servers that are not Bowline's: which there are, and how they are reached. */
@@ -26,6 +29,24 @@ export interface ForwarderOptions {
   /** An upstream fails for this session, in these words; undefined: it works. */
   readonly failing: (session: Pick<SessionRecord, 'agent' | 'server' | 'launchId'>, reason: string | undefined) => void;
   readonly log: Log;
+}
+
+/** An agent's session that is to be opened. */
+export interface SessionOpening extends Caller {
+  readonly server: string;
+  readonly id: string;
+  /** The client's `initialize`, as it came. */
+  readonly body: Buffer;
+  /** The revision that the gateway would settle on. */
+  readonly wanted: string;
+}
+
+/** What a new session begins with. `protocolVersion` undefined: it does not, and this is the error that says so. */
+export interface Introduced {
+  /** The answer to `initialize`, as JSON. */
+  readonly answer: string;
+  readonly protocolVersion: string | undefined;
+  readonly upstream?: UpstreamRecord;
 }
 
 /** What stands behind the MCP sessions of agents with upstreams, by the id of the agent's session. */
@@ -58,24 +79,54 @@ export class Forwarder extends DisposableObject {
     );
   }
 
-  /** What stands behind a session that is to be opened under this id, with this `initialize`. */
-  create(id: string, caller: Caller, server: string, initialize: string): ForwardedSession {
-    return this.openSession(id, caller, server, { initialize, digest: '', subscriptions: [] });
+  /**
+   * Opens a session of the upstream for one that the agent is to have. The upstream's own answer to `initialize`; one of
+   * the gateway where it cannot be asked now, so that the agent's client never gives it up.
+   */
+  async introduce(request: IncomingMessage, opening: SessionOpening, requestId: RequestId): Promise<Introduced> {
+    const { id, agent, launchId, server, body, wanted } = opening;
+    const record = { initialize: body.toString('utf8'), digest: '', subscriptions: [] };
+    const forwarded = this.openSession(id, { agent, launchId }, server, record);
+    const introduction = await forwarded.begin(headersForUpstream(request.headers));
+    const upstream = forwarded.kept;
+    switch (introduction.kind) {
+      case 'introduced':
+        return { answer: introduction.message, protocolVersion: introduction.protocolVersion, upstream };
+      case 'failed':
+        return { answer: provisionalIntroduction(requestId, server, wanted), protocolVersion: wanted, upstream };
+      case 'declined':
+        forwarded.dispose();
+        this.open.delete(id);
+        return { answer: introduction.message, protocolVersion: undefined };
+    }
   }
 
-  /** What stands behind this session, opened on first use: also for a session of an earlier run. */
-  of(session: SessionRecord): ForwardedSession {
-    const open = this.open.get(session.id);
-    if (open !== undefined) return open.session;
-    const { id, agent, launchId, server, upstream } = session;
-    const record = upstream ?? { initialize: '', digest: '', subscriptions: [] };
-    return this.openSession(id, { agent, launchId }, server, record);
+  /** Sends a message of the agent on. A request is answered by this; anything else is taken when it resolves. */
+  async answer(
+    session: SessionRecord,
+    message: JsonRpcMessage,
+    body: Buffer,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const sink = new ResponseSink(response, { 'mcp-session-id': session.id });
+    const outcome = await this.of(session).post(agentMessage(body, message, request.headers), sink);
+    if ('method' in message && 'id' in message) sink.conclude(message.id, outcome, session.server);
   }
 
-  /** The session was not opened after all. */
-  drop(id: string): void {
-    this.open.get(id)?.session.dispose();
-    this.open.delete(id);
+  /** Goes on with the stream of an earlier request. False: there is no such thing here, and nothing was answered. */
+  async resume(session: SessionRecord, lastEventId: string, response: ServerResponse): Promise<boolean> {
+    const sink = new ResponseSink(response, { 'mcp-session-id': session.id });
+    const outcome = await this.of(session).resume(lastEventId, sink);
+    if (outcome === undefined) return false;
+    if (response.headersSent) response.end();
+    else sendJson(response, 400, rpcError(null, rpcCodes.badRequest, 'The stream cannot be resumed'));
+    return true;
+  }
+
+  /** The agent has a standing stream from now on; `lastEventId` is where its former one ended. */
+  listen(session: SessionRecord, lastEventId: string | undefined): void {
+    this.of(session).listen(lastEventId);
   }
 
   /** The agent's session is over. */
@@ -85,12 +136,16 @@ export class Forwarder extends DisposableObject {
     this.open.delete(session.id);
   }
 
-  private openSession(
-    id: string,
-    caller: Caller,
-    server: string,
-    record: SessionRecord['upstream'] & object,
-  ): ForwardedSession {
+  /** What stands behind this session, opened on first use: also for a session of an earlier run. */
+  private of(session: SessionRecord): ForwardedSession {
+    const open = this.open.get(session.id);
+    if (open !== undefined) return open.session;
+    const { id, agent, launchId, server, upstream } = session;
+    const record = upstream ?? { initialize: '', digest: '', subscriptions: [] };
+    return this.openSession(id, { agent, launchId }, server, record);
+  }
+
+  private openSession(id: string, caller: Caller, server: string, record: UpstreamRecord): ForwardedSession {
     const { upstreams, sessions, streams, failing, log } = this.options;
     const session = new ForwardedSession({
       ...{ server, caller, record, log },
@@ -117,7 +172,7 @@ export class Forwarder extends DisposableObject {
 const passedHeaders = ['user-agent', 'accept-language', 'mcp-protocol-version', 'traceparent', 'tracestate', 'baggage'];
 
 /** The headers of `headers` that an upstream gets. */
-export function headersForUpstream(headers: IncomingHttpHeaders): Record<string, string> {
+function headersForUpstream(headers: IncomingHttpHeaders): Record<string, string> {
   const passed: Record<string, string> = {};
   for (const name of passedHeaders) {
     const value = headers[name];
@@ -127,7 +182,7 @@ export function headersForUpstream(headers: IncomingHttpHeaders): Record<string,
 }
 
 /** A message as an upstream gets it. */
-export function agentMessage(body: Buffer, message: JsonRpcMessage, headers: IncomingHttpHeaders): AgentMessage {
+function agentMessage(body: Buffer, message: JsonRpcMessage, headers: IncomingHttpHeaders): AgentMessage {
   const passed = headersForUpstream(headers);
   if (!('method' in message)) return { body, reading: { kind: 'response', id: message.id }, headers: passed };
   const { method, params } = message;

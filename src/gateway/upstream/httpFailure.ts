@@ -39,3 +39,44 @@ export function saysSessionLost(status: number, hadSession: boolean, text: strin
   if (status === 404) return true;
   return (status === 400 || status === 503) && /session|not initiali[sz]ed/i.test(text);
 }
+
+/** An answer of an upstream that is none of success. */
+export interface RefusedAnswer {
+  readonly status: number;
+  readonly location: string | undefined;
+  readonly text: string;
+  /** What was asked. */
+  readonly url: URL;
+  readonly hadSession: boolean;
+}
+
+/** What such an answer means. `login`: it may be one that only a person can do. */
+export type RefusalReading =
+  | { readonly kind: 'moved'; readonly to: URL }
+  | { readonly kind: 'session lost'; readonly reason: string }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'unknown'; readonly reason: string }
+  | { readonly kind: 'login'; readonly reason: string }
+  /** The upstream works, and does not want this message. */
+  | { readonly kind: 'request refused'; readonly reason: string };
+
+/** How much of an unexpected answer is told. */
+const shownCharacters = 200;
+
+export function readRefusal({ status, location, text, url, hadSession }: RefusedAnswer): RefusalReading {
+  if (status === 307 || status === 308) {
+    const to = location !== undefined && URL.canParse(location, url.href) ? new URL(location, url) : undefined;
+    if (to?.origin === url.origin) return { kind: 'moved', to };
+    return { kind: 'refused', reason: `it redirects to another address (HTTP ${status}): ${to?.origin ?? 'none'}` };
+  }
+  const said = text.trim() === '' ? '' : `: ${text.trim().slice(0, shownCharacters)}`;
+  const reason = `HTTP ${status}${said}`;
+  if (saysSessionLost(status, hadSession, text)) return { kind: 'session lost', reason };
+  const credentials = `it refuses the credentials (HTTP ${status})`;
+  if (status === 401) return { kind: 'login', reason: credentials };
+  if (status === 403 || status === 407) return { kind: 'refused', reason: credentials };
+  if (status === 404 || status === 405) {
+    return { kind: 'refused', reason: `no MCP server is at this address (HTTP ${status})` };
+  }
+  return status >= 500 ? { kind: 'unknown', reason } : { kind: 'request refused', reason };
+}

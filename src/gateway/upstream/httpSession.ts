@@ -6,7 +6,8 @@ import * as z from 'zod/mini';
 import type { Disposable } from '../../base/lifecycle.ts';
 import { rpcCodes, rpcError } from '../mcp/jsonRpc.ts';
 import { isResponseTo, parsed } from './httpEvents.ts';
-import { connectionFailure, reasonOf, saysSessionLost } from './httpFailure.ts';
+import { collect } from './httpBody.ts';
+import { connectionFailure, readRefusal, reasonOf } from './httpFailure.ts';
 import { HttpListener } from './httpListener.ts';
 import type { HttpPool } from './httpPool.ts';
 import { passEvents } from './httpStream.ts';
@@ -37,12 +38,6 @@ const waits = { first: 50, longest: 2_000 } as const;
 
 /** A stream that has brought the answer has nothing more to say (MCP, Streamable HTTP); its end saves the connection. */
 const endAfterAnswer = 10_000;
-
-/** The longest answer, in bytes. */
-const longestAnswer = 16 * 1024 * 1024;
-
-/** How much of an unexpected answer is told. */
-const shownCharacters = 200;
 
 const resumptionSchema = z.object({
   url: z.string(),
@@ -341,24 +336,20 @@ export class HttpSession implements UpstreamSession {
     { reading }: AgentMessage,
     sink: AnswerSink,
   ): Parameters<Settle>[0] {
-    if (status === 307 || status === 308) {
-      const to = headers.location === undefined ? undefined : new URL(headers.location, this.url);
-      if (to?.origin === this.url.origin) return { kind: 'moved', to };
-      return { kind: 'refused', reason: `it redirects to another address (HTTP ${status}): ${to?.origin ?? 'none'}` };
+    const { definition, server, host } = this.options.opening;
+    const refusal = readRefusal({
+      ...{ status, location: headers.location, text: bytes.toString('utf8') },
+      ...{ url: this.url, hadSession: this.session !== undefined },
+    });
+    if (refusal.kind === 'login') {
+      if (definition.kind !== 'stdio' && !('authorization' in lowerCase(definition.headers))) host.wantsLogin();
+      return { kind: 'refused', reason: refusal.reason };
     }
-    const text = bytes.toString('utf8');
-    const said = text.trim() === '' ? '' : `: ${text.trim().slice(0, shownCharacters)}`;
-    const reason = `HTTP ${status}${said}`;
-    if (saysSessionLost(status, this.session !== undefined, text)) return { kind: 'session lost', reason };
-    if (status === 401 || status === 403 || status === 407)
-      return { kind: 'refused', reason: `it refuses the credentials (HTTP ${status})` };
-    if (status === 404 || status === 405)
-      return { kind: 'refused', reason: `no MCP server is at this address (HTTP ${status})` };
-    if (reading.kind !== 'request') return { kind: 'answered' };
-    if (status >= 500) return { kind: 'unknown', reason };
-    // It works, and does not want this message.
-    const words = `The MCP server "${this.options.opening.server}" refused the request: ${reason}`;
-    sink.json(JSON.stringify(rpcError(reading.id, rpcCodes.badRequest, words, { status })));
+    if (refusal.kind !== 'request refused') return refusal;
+    if (reading.kind === 'request') {
+      const words = `The MCP server "${server}" refused the request: ${refusal.reason}`;
+      sink.json(JSON.stringify(rpcError(reading.id, rpcCodes.badRequest, words, { status })));
+    }
     return { kind: 'answered' };
   }
 
@@ -420,31 +411,4 @@ const nowhere: AnswerSink = {
 
 function lowerCase(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-}
-
-/** Reads a whole body. `done` is called once. */
-function collect(
-  response: IncomingMessage,
-  limit: TimeLimit,
-  done: (body: { readonly bytes: Buffer } | { readonly problem: string }) => void,
-): void {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  response.on('data', (chunk: Buffer) => {
-    limit.restart();
-    size += chunk.length;
-    if (size <= longestAnswer) {
-      chunks.push(chunk);
-      return;
-    }
-    done({ problem: 'its answer is larger than 16 MB' });
-    response.destroy();
-  });
-  response.on('end', () => {
-    done({ bytes: chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks) });
-  });
-  response.on('error', () => undefined);
-  response.on('close', () => {
-    done({ problem: 'it closed the connection in the middle of its answer' });
-  });
 }

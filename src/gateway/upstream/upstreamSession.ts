@@ -55,6 +55,8 @@ export interface UpstreamHost {
   failing(reason: string | undefined): void;
   /** This session is over (its process ended, the upstream forgot it); every exchange from now on ends `session lost`. */
   lost(reason: string): void;
+  /** The upstream wants a login that nothing in its definition gives: Claude can do that, the gateway cannot. */
+  wantsLogin(): void;
 }
 
 /**

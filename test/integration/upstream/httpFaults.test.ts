@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { drained } from '../../../src/gateway/mcp/standingStreams.ts';
+import type { HttpTimes } from '../../../src/gateway/upstream/httpSession.ts';
 import { beginStream, type Fault, FaultyUpstream, sendMessage } from '../../harness/faultyUpstream.ts';
 import { wireStream } from '../../harness/mcpWire.ts';
 import { answerOf, brief, type RigClient, upstreamName, UpstreamRig } from '../../harness/upstreamRig.ts';
 import { waitFor } from '../../harness/waitFor.ts';
 
-const times = { setUp: 2_000, answer: 1_000, call: 1_000 };
+const times = { setUp: 10_000, answer: 30_000, call: 30_000 };
 const unknown = 'The outcome is unknown: the request may have been carried out. Check before you repeat it.';
 const result = (id: unknown): object => ({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: 'fine' }] } });
 const eventOf = (message: object): string => `data: ${JSON.stringify(message)}\n\n`;
@@ -18,9 +19,9 @@ describe('an upstream over HTTP that does what it must not', () => {
   let upstream: FaultyUpstream;
   let client: RigClient;
 
-  async function begin(faults: Readonly<Record<string, Fault>>): Promise<void> {
+  async function begin(faults: Readonly<Record<string, Fault>>, limits: HttpTimes = times): Promise<void> {
     upstream = await FaultyUpstream.start(faults);
-    rig = await UpstreamRig.start({ times });
+    rig = await UpstreamRig.start({ times: limits });
     rig.upstreams.set(upstreamName, upstream.url);
     client = await rig.client();
   }
@@ -111,7 +112,7 @@ describe('an upstream over HTTP that does what it must not', () => {
   });
 
   it('is not waited for beyond the limit, and told that nobody waits', async () => {
-    await begin({ silent: () => undefined });
+    await begin({ silent: () => undefined }, { ...times, call: 1_000 });
     const answer = await client.call('silent');
     await waitFor('the cancellation', () => upstream.seen.includes('notifications/cancelled'));
     assert.deepStrictEqual(

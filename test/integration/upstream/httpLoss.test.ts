@@ -192,22 +192,31 @@ describe('an upstream over HTTP', () => {
     assert.deepStrictEqual([before, (await client.call('echo')).status], [1, 404]);
   });
 
-  it('that wants other credentials or has another certificate fails at once', async () => {
+  it('that wants a login, other credentials or has another certificate fails at once', async () => {
     await begin({ refuse: 401 });
     const client = await rig.client();
     const seen = upstream.seen.length;
     const refusal = brief(await client.call('echo'));
     const tries = upstream.seen.length - seen;
+    const { loginsWanted } = rig.upstreams;
+    const wanted = loginsWanted.length;
+    rig.upstreams.set(upstreamName, upstream.url, { Authorization: 'Bearer of-before' });
+    await client.call('echo');
     rig.upstreams.set(upstreamName, upstream.url.replace('http:', 'https:'));
     const began = performance.now();
     const tls = brief(await client.call('echo'));
     assert.deepStrictEqual(
-      [refusal, tries, tls.includes('cannot be reached'), performance.now() - began < times.setUp],
+      [
+        refusal,
+        tries,
+        wanted > 0,
+        loginsWanted.length - wanted,
+        tls.includes('cannot be reached'),
+        performance.now() - began < times.setUp,
+      ],
       [
         'The MCP server "notes" cannot be reached: it refuses the credentials (HTTP 401). The request was not carried out.',
-        1,
-        true,
-        true,
+        ...[1, true, 0, true, true],
       ],
     );
   });

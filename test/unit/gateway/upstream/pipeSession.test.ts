@@ -124,6 +124,7 @@ describe('a session behind a pipe', () => {
       host: {
         failing: (reason) => told.push(`failing: ${reason ?? 'no'}`),
         lost: (reason) => told.push(`lost: ${reason}`),
+        wantsLogin: () => told.push('wants a login'),
       },
       dropped: (reason) => told.push(`dropped: it ${reason}`),
       idPrefix: 'gateway-',
