@@ -5,12 +5,13 @@ import { FleetRig } from '../../harness/fleetRig.ts';
 const request = /about to be restarted without this conversation/;
 
 for (const version of claudeVersions) {
-  describe(`a restart after the save of claude ${version}`, function () {
+  describe(`three built-in servers, and a restart after the save, of claude ${version}`, function () {
     this.timeout(180_000);
     let rig: FleetRig;
 
     before(async () => {
       rig = await FleetRig.open({ version, trusted: ['work'] });
+      await rig.request({ kind: 'configure', settings: { ...rig.state.settings, messaging: 'on', memory: 'on' } });
       await rig.create('ada', 'work');
       await rig.untilBound('ada');
       await rig.turn('ada', 'hello');
@@ -24,6 +25,22 @@ for (const version of claudeVersions) {
       rig.until('ada', `after ${id}`, (_row, { saveRestart }) => {
         return saveRestart?.promptId === id && saveRestart.ended !== undefined;
       });
+
+    it('has them all bound, and uses them without a question', async () => {
+      const before = rig.model.requests.length;
+      await rig.turn('ada', 'CALL mcp__bowline-messaging__send {"to":["ada"],"text":"the gate is open"}');
+      await rig.turn('ada', 'CALL mcp__bowline-messaging__inbox {}');
+      await rig.turn('ada', 'CALL mcp__bowline-memory__recall {"query":"gate"}');
+      const results = rig.model.requests.slice(before).flatMap(({ toolResults }) => toolResults);
+      const expected = [/Sent to ada/, /from ada, .*> the gate is open/s, /no notes yet/];
+      deepStrictEqual(
+        [
+          rig.row('ada').endpoints.map(({ server, state }) => [server, state]),
+          expected.filter((pattern) => !results.some((result) => pattern.test(result))),
+        ],
+        [['bowline-self', 'bowline-messaging', 'bowline-memory'].map((server) => [server, 'bound']), []],
+      );
+    });
 
     it('restarts nothing when the agent answers and does not save', async () => {
       await rig.request({ kind: 'save and restart', name: 'ada', id: 's1', mode: 'fresh' });
@@ -49,6 +66,17 @@ for (const version of claudeVersions) {
           prompts?.map(({ state }) => state.kind),
         ],
         ['restarted', true, false, ['replaced'], ['received', 'received']],
+      );
+    });
+
+    it('loses one that is switched off by a relaunch with its conversation, when it is idle', async () => {
+      await rig.turn('ada', 'hello again');
+      const former = rig.agent('ada').session?.id;
+      await rig.request({ kind: 'configure agent', name: 'ada', change: { servers: { 'bowline-memory': 'off' } } });
+      await rig.untilBound('ada', 3);
+      deepStrictEqual(
+        [rig.row('ada').endpoints.map(({ server, state }) => [server, state]), rig.agent('ada').session?.id === former],
+        [['bowline-self', 'bowline-messaging'].map((server) => [server, 'bound']), true],
       );
     });
   });
