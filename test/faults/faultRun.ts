@@ -26,7 +26,7 @@ export function nameOfPoint({ operation, role, label, nth, victim }: Point): str
  * Does an operation without a fault, and resolves with its points: the gateway and the window with the hands are killed at
  * their own steps, the tmux server at those by which it, or a process in it, is acted on.
  */
-export async function findPoints(fleet: FaultFleet, operation: Operation, times = 2): Promise<readonly Point[]> {
+export async function findPoints(fleet: FaultFleet, operation: Operation, times = 4): Promise<readonly Point[]> {
   const rounds: (readonly string[])[] = [];
   for (let round = 0; round < times; round += 1) {
     const run = await operation.prepare(fleet);
