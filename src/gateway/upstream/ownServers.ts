@@ -100,7 +100,9 @@ export class OwnServers extends DisposableObject implements UpstreamDefinitions 
     const { fleet, clock } = this.options;
     const servers = resolved.map(({ server }) => server);
     const { name } = agent;
-    await fleet.reportDurably({ at: clock(), kind: 'own servers read', name, servers, launchId: launch.id });
+    if (!isSame(agentOf(fleet.state, name)?.ownServers, servers)) {
+      await fleet.reportDurably({ at: clock(), kind: 'own servers read', name, servers, launchId: launch.id });
+    }
     return resolved;
   }
 
@@ -175,7 +177,7 @@ export class OwnServers extends DisposableObject implements UpstreamDefinitions 
     const servers = resolved.map(({ server }) => server);
     if (agent.ownServers === undefined && currentLaunch(agent) !== undefined) return;
     if (agent.life.kind === 'launching') return; // told with the launch
-    if (JSON.stringify(agent.ownServers) === JSON.stringify(servers)) return;
+    if (isSame(agent.ownServers, servers)) return;
     fleet.report({ at: clock(), kind: 'own servers read', name: agent.name, servers });
   }
 
@@ -187,6 +189,10 @@ export class OwnServers extends DisposableObject implements UpstreamDefinitions 
       this.changes.fire({ agent, server });
     }
   }
+}
+
+function isSame(a: Agent['ownServers'], b: Agent['ownServers']): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
 }
 
 function digest(text: string): string {
