@@ -1,12 +1,16 @@
-import { deepStrictEqual, match } from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { deepStrictEqual } from 'node:assert/strict';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { Agent } from '../../../src/core/fleet/agent.ts';
+import { bundlePrograms } from '../../harness/bundle.ts';
 import { claudeVersions } from '../../harness/claude.ts';
 import { FleetRig } from '../../harness/fleetRig.ts';
 
+const upstreamProgram = path.resolve(__dirname, '../../harness/upstreams/sdkStdioMain.ts');
+
 for (const version of claudeVersions) {
   describe(`dialogs of claude ${version} (case 25)`, function () {
-    this.timeout(120_000);
+    this.timeout(240_000);
     let rig: FleetRig;
 
     before(async () => {
@@ -36,12 +40,59 @@ for (const version of claudeVersions) {
       await rig.untilBound('ada');
     });
 
-    it('recognises the question for new MCP servers', async () => {
-      const configuration = { mcpServers: { own: { command: 'true', args: [] } } };
-      await writeFile(path.join(rig.root, 'approval/.mcp.json'), JSON.stringify(configuration));
+    it('asks nothing about a server of the project, which runs once a person has approved exactly that definition', async () => {
+      const ran = path.join(rig.root, 'ran');
+      await mkdir(ran);
+      await bundlePrograms({ entryPoints: { sdk: upstreamProgram }, directory: rig.root });
+      const script = `echo "$BOWLINE_AGENT" > "$1"; exec "$2" "$3"`;
+      const server = (name: string): object => ({
+        command: 'sh',
+        args: ['-c', script, 'sh', path.join(ran, name), process.execPath, path.join(rig.root, 'sdk.js')],
+      });
+      const file = path.join(rig.root, 'approval/.mcp.json');
+      await writeFile(file, JSON.stringify({ mcpServers: { lab: server('lab'), evil: server('evil') } }));
+      // A rule of the person for the server by its own name.
+      const rules = path.join(rig.root, 'approval/.claude');
+      await mkdir(rules);
+      await writeFile(
+        path.join(rules, 'settings.local.json'),
+        JSON.stringify({ permissions: { allow: ['mcp__lab'] } }),
+      );
       await rig.create('bo', 'approval');
-      await rig.until('bo', 'blocked', (row) => row.life === 'blocked');
-      match(rig.row('bo').detail, /mcp-approval/);
+      await rig.untilBound('bo');
+      const unasked = [await readdir(ran), brief(rig.agent('bo'))];
+      const [lab] = rig.agent('bo').ownServers ?? [];
+      const digest = lab?.approval?.digest ?? '';
+      await rig.request({ kind: 'approve server', name: 'bo', server: 'lab', digest });
+      await rig.until('bo', 'to be relaunched', (_row, { relaunch }) => relaunch !== undefined);
+      await rig.request({ kind: 'restart', name: 'bo', mode: 'fresh', guard: 'bypass' });
+      await rig.until('bo', 'bound to lab', ({ endpoints }) =>
+        endpoints.some((endpoint) => endpoint.server === 'lab' && endpoint.state === 'bound'),
+      );
+      await rig.turn('bo', 'CALL mcp__lab__echo {"text":"by its own name"}');
+      const results = rig.model.requests.flatMap(({ toolResults }) => toolResults);
+      deepStrictEqual(
+        [
+          unasked,
+          await readdir(ran),
+          await readFile(path.join(ran, 'lab'), 'utf8'),
+          brief(rig.agent('bo')),
+          results.length,
+          results[0]?.includes('by its own name'),
+        ],
+        [
+          [[], ['lab: not approved, not given', 'evil: not approved, not given']],
+          ['lab'],
+          'bo\n',
+          ['lab: by Bowline, through Bowline', 'evil: not approved, not given'],
+          1,
+          true,
+        ],
+      );
     });
   });
+}
+
+function brief({ ownServers = [] }: Agent): readonly string[] {
+  return ownServers.map(({ name, approval, way }) => `${name}: ${approval?.state ?? 'no word'}, ${way}`);
 }
