@@ -48,7 +48,7 @@ describe('statePaths', () => {
           '/fleet.sock',
           '/tmux.conf',
         ],
-        ...['/log', '/log/gateway.out', '/log/holder.out'],
+        ...['/upstreams', '/log', '/log/gateway.out', '/log/holder.out'],
         ...[
           '/agents/ada',
           '/agents/ada/key',
