@@ -11,7 +11,7 @@ const resultSchema = z.object({ content: z.array(z.object({ text: z.string() }))
 const settings = { claudePath: 'claude', environment: {}, healing: 'off' } as const;
 
 describe('messages and notes of a real gateway, through real MCP clients', function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   let rig: GatewayRig;
   let endpoint: Endpoint;
   let window: WindowStandIn;
@@ -98,7 +98,7 @@ describe('messages and notes of a real gateway, through real MCP clients', funct
     for (const round of [1, 2, 3]) {
       const before = promised.length;
       const working = work(round).catch(() => undefined);
-      await waitFor('a few messages', () => promised.length >= before + round * 2);
+      await waitFor('a few messages', () => promised.length >= before + round * 2, { timeoutMs: 60_000 });
       endpoint = await rig.restartGateway(endpoint);
       await working;
     }
