@@ -60,6 +60,12 @@ export class EventSplitter {
   }
 }
 
+/** An id comes back in a header. One that does not fit there is none. */
+const fitsHeader = /^[\x20-\x7e]*$/;
+
+/** In milliseconds. A timer of more than 24 days would fire at once. */
+const longestRetry = 3_600_000;
+
 /** What one event holds: the fields that the standard names, as far as they matter here. */
 export interface StreamEvent {
   readonly id: string | undefined;
@@ -82,9 +88,9 @@ export function readEvent(event: Buffer): StreamEvent {
     const value = line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
     const field = line.slice(0, colon);
     if (field === 'data') data.push(value);
-    else if (field === 'id') id = value;
+    else if (field === 'id' && fitsHeader.test(value)) id = value;
     else if (field === 'event') name = value;
-    else if (field === 'retry' && /^\d+$/.test(value)) retry = Number(value);
+    else if (field === 'retry' && /^\d+$/.test(value)) retry = Math.min(Number(value), longestRetry);
   }
   return { id, name, retry, data: data.join('\n') };
 }

@@ -68,6 +68,7 @@ type Settle = (outcome: ExchangeOutcome | { readonly kind: 'moved'; readonly to:
 export class HttpSession implements UpstreamSession {
   private readonly times: HttpTimes;
   private readonly open = new Set<ClientRequest>();
+  private readonly problem: string | undefined;
   private url: URL;
   private session: string | undefined;
   private revision: string | undefined;
@@ -80,7 +81,9 @@ export class HttpSession implements UpstreamSession {
     if (definition.kind !== 'http') throw new Error(`an upstream of kind ${definition.kind} speaks no streamable HTTP`);
     this.times = options.times ?? httpTimes;
     const former = resumptionSchema.safeParse(resumption === undefined ? undefined : parsed(resumption)).data;
-    this.url = new URL(former?.url ?? definition.url);
+    const url = former?.url ?? definition.url;
+    this.problem = URL.canParse(url) ? undefined : `its address is no URL: ${url}`;
+    this.url = new URL(this.problem === undefined ? url : 'http://127.0.0.1:0');
     this.session = former?.session;
     this.revision = former?.revision;
   }
@@ -97,6 +100,7 @@ export class HttpSession implements UpstreamSession {
       exchange.gone = true;
       exchange.stop();
     });
+    if (this.problem !== undefined) return { kind: 'refused', reason: this.problem };
     const until = performance.now() + this.times.setUp;
     let wait: number = waits.first;
     for (let moves = 0; ;) {
