@@ -1,0 +1,304 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Endpoint } from '../../src/protocol/endpointFile.ts';
+import { bundlePrograms } from '../harness/bundle.ts';
+import { gatewayProcesses } from '../harness/gatewayProcesses.ts';
+import { GatewayRig } from '../harness/gatewayRig.ts';
+import { WindowStandIn } from '../harness/gatewayWindow.ts';
+import { endOf, kill } from '../harness/holderRig.ts';
+import { findProcesses } from '../harness/processes.mjs';
+import { waitFor } from '../harness/waitFor.ts';
+import type { Call } from './calls.ts';
+import { ChaosClient } from './chaosClient.ts';
+import { randomOf, type Victim } from './schedule.ts';
+
+/** As /proc/net/tcp has it: the other side has closed. */
+const closeWait = '08';
+
+const patience = { timeoutMs: 30_000 };
+
+/** Servers that several agents reach by the network, each a process; what `way` of them says 'lost' with which status. */
+const networkServers = [
+  { name: 'web', way: 'http', lostStatus: 404 },
+  { name: 'desk', way: 'http', lostStatus: 400 },
+  { name: 'old', way: 'sse', lostStatus: 404 },
+] as const;
+
+/** Of ten agents, so many call each server; every agent has a process of its own of `tool`. */
+const serversOfTen = ['tool', 'tool', 'web', 'web', 'web', 'desk', 'desk', 'desk', 'old', 'old'];
+
+interface NetworkServer {
+  readonly port: number;
+  readonly argv: readonly string[];
+  child: ChildProcess;
+}
+
+/** The built holder and gateway, real servers behind it, and agents that each call one of them by a real client. */
+export class ChaosWorld {
+  readonly calls: Call[] = [];
+  readonly seen: string[] = [];
+  readonly kills: { readonly at: number; readonly kind: Victim['kind'] }[] = [];
+  readonly clients: readonly ChaosClient[];
+  private readonly restarts = new Set<Promise<void>>();
+
+  private constructor(
+    private readonly rig: GatewayRig,
+    private readonly endpoint: Endpoint,
+    private readonly directory: string,
+    private readonly servers: readonly NetworkServer[],
+    agents: readonly { readonly name: string; readonly server: string; readonly headers: Record<string, string> }[],
+    seed: number,
+  ) {
+    this.stdioAgents = agents.filter(({ server }) => server === 'tool').map(({ name }) => name);
+    this.clients = agents.map(
+      ({ name, server, headers }, index) =>
+        new ChaosClient({
+          ...{ agent: name, server, headers, calls: this.calls },
+          url: `http://127.0.0.1:${endpoint.port}/mcp/${server}`,
+          random: randomOf(seed + 7919 * (index + 1)),
+          fault: (words) => this.seen.push(words),
+        }),
+    );
+  }
+
+  private readonly stdioAgents: readonly string[];
+
+  static async open(size: number, seed: number): Promise<ChaosWorld> {
+    const rig = await GatewayRig.bundled();
+    const directory = mkdtempSync(join(tmpdir(), 'bowline-chaos-files-'));
+    for (const file of ['effects', 'stdio-servers']) writeFileSync(join(directory, file), '');
+    const main = join(import.meta.dirname, 'upstreamMain.ts');
+    await bundlePrograms({ entryPoints: { upstream: main }, directory: rig.programs.directory });
+    const program = join(rig.programs.directory, 'upstream.js');
+    const servers: NetworkServer[] = [];
+    const definitions: Record<string, object> = {
+      tool: { command: process.execPath, args: [program, directory, 'stdio'] },
+    };
+    for (const { name, way, lostStatus } of networkServers) {
+      const port = await freePort(20_000 + (seed % 1_000) * 10);
+      const argv = [program, directory, 'network', String(port), String(lostStatus)];
+      servers.push({ port, argv, child: await started(argv, port) });
+      const url = `http://127.0.0.1:${port}/${way === 'sse' ? 'sse' : 'mcp'}`;
+      definitions[name] = { type: way, url, headers: { 'x-agent': '${BOWLINE_AGENT}' } };
+    }
+    const endpoint = await rig.start();
+    const window = await WindowStandIn.join(endpoint, 'chaos');
+    await window.ask({
+      kind: 'configure',
+      settings: {
+        ...{ claudePath: 'claude', environment: {}, healing: 'off', handsWithoutWindow: 'off' },
+        mcpServers: definitions,
+      },
+    });
+    const project = rig.directory();
+    const agents = [];
+    for (let index = 0; index < size; index += 1) {
+      const name = `agent-${index + 1}`;
+      const problem = await window.ask({ kind: 'create', name, directory: project });
+      if (problem !== undefined) throw new Error(`${name}: ${problem.sentence}`);
+      const launch = await window.launch(name);
+      const key = (await readFile(rig.paths.agent(name).key, 'utf8')).trim();
+      const headers = { 'x-agent-name': name, 'x-agent-launch': launch, authorization: `Bearer ${key}` };
+      agents.push({ name, server: serversOfTen[index % serversOfTen.length] ?? 'tool', headers });
+    }
+    window.drop();
+    return new ChaosWorld(rig, endpoint, directory, servers, agents, seed);
+  }
+
+  get victims(): { readonly clients: number; readonly stdioServers: number; readonly networkServers: number } {
+    const { clients, stdioAgents, servers } = this;
+    return { clients: clients.length, stdioServers: stdioAgents.length, networkServers: servers.length };
+  }
+
+  /** What the servers carried out so far. */
+  get effects(): readonly string[] {
+    return this.lines('effects');
+  }
+
+  /** Resolves when it is dead; false: there was nobody to kill, since what was killed before is not back. */
+  async kill(victim: Victim): Promise<boolean> {
+    const isKilled = await this.killed(victim);
+    if (isKilled) this.kills.push({ at: performance.now(), kind: victim.kind });
+    return isKilled;
+  }
+
+  /** Resolves when everything that was killed runs again, but for what the gateway starts on demand. */
+  async calm(): Promise<void> {
+    await Promise.all(this.restarts);
+    await this.gateway();
+  }
+
+  /** Ends agents, gateway and holder as they end by themselves. Resolves with what is there nevertheless. */
+  async end(): Promise<readonly string[]> {
+    const left: string[] = [];
+    const gone = async (what: string, found: () => readonly string[] | Promise<readonly string[]>): Promise<void> => {
+      await waitFor(what, async () => (await found()).length === 0, patience).catch(() => undefined);
+      left.push(...(await found()).map((one) => `${what}: ${one}`));
+    };
+    for (const client of this.clients) await client.kill(0);
+    const endpoint = await this.rig.up();
+    await this.stopAgents(endpoint);
+    await gone('a stdio server of an agent that ended', () => this.stdioProcesses());
+    await gone('a socket of the gateway', () => this.socketsOf(endpoint.gateway.pid));
+    const { holder } = await gatewayProcesses(this.rig.paths);
+    kill(holder, 'SIGTERM');
+    await gone('a process of the holder that ended', () => this.rig.processes().map(processName));
+    for (const { child } of this.servers) child.kill('SIGKILL');
+    await Promise.all(this.servers.map(({ child }) => endOf(child)));
+    await gone('a process', () => findProcesses(tmpdir()).map(({ pid, command }) => `${pid} ${command}`));
+    return left;
+  }
+
+  async dispose(): Promise<void> {
+    for (const { child } of this.servers) child.kill('SIGKILL');
+    await this.rig.dispose();
+  }
+
+  private async killed(victim: Victim): Promise<boolean> {
+    switch (victim.kind) {
+      case 'gateway':
+        kill(await this.gateway(), 'SIGKILL');
+        return true;
+      case 'client':
+        await this.clients[victim.index]?.kill(victim.downMs);
+        return true;
+      case 'stdio server': {
+        const agent = this.stdioAgents[victim.index] ?? '';
+        const running = this.lines('stdio-servers')
+          .filter((line) => line.endsWith(` ${agent}`))
+          .map(Number.parseFloat);
+        const pid = running.findLast((one) => this.isUpstream(one));
+        if (pid === undefined) return false;
+        kill(pid, 'SIGKILL');
+        return true;
+      }
+      case 'network server': {
+        const server = this.servers[victim.index];
+        if (server === undefined || server.child.exitCode !== null || server.child.signalCode !== null) return false;
+        server.child.kill('SIGKILL');
+        await endOf(server.child);
+        this.restart(server, victim.downMs);
+        return true;
+      }
+    }
+  }
+
+  private restart(server: NetworkServer, downMs: number): void {
+    const restart = new Promise((resolve) => setTimeout(resolve, downMs)).then(async () => {
+      server.child = await started(server.argv, server.port);
+    });
+    this.restarts.add(restart);
+  }
+
+  /** The pid of the gateway that runs. */
+  private gateway(): Promise<number> {
+    return waitFor('a gateway', async () => (await gatewayProcesses(this.rig.paths)).gateway, patience);
+  }
+
+  private async stopAgents(endpoint: Endpoint): Promise<void> {
+    const window = await WindowStandIn.join(endpoint, 'chaos');
+    await window.ask({ kind: 'stop all' });
+    for (const { name, life } of Object.values(window.state.agents)) {
+      const launchId = 'launch' in life ? life.launch.id : '';
+      const exit = { how: 'exited', status: 0, reading: 'other', detail: '' } as const;
+      window.report({ at: Date.now(), kind: 'process ended', name, launchId, exit });
+    }
+    await waitFor(
+      'all agents to have ended',
+      () => Object.values(window.state.agents).every(({ life }) => life.kind === 'stopped'),
+      patience,
+    );
+    window.drop();
+  }
+
+  private stdioProcesses(): readonly string[] {
+    return this.lines('stdio-servers')
+      .map(Number.parseFloat)
+      .filter((pid) => this.isUpstream(pid))
+      .map(processName);
+  }
+
+  private isUpstream(pid: number): boolean {
+    return processName(pid).includes(this.directory);
+  }
+
+  /**
+   * Connections of the process to the servers, and those of agents that it did not close when the agent did. What the
+   * pool of this process keeps open to the gateway is no fault of the gateway.
+   */
+  private socketsOf(pid: number): readonly string[] {
+    const inodes = new Set(
+      readdirSync(`/proc/${pid}/fd`).map((fd) => /^socket:\[(\d+)\]$/.exec(linkOf(`/proc/${pid}/fd/${fd}`))?.[1]),
+    );
+    const servers = new Set(this.servers.map(({ port }) => port));
+    return readFileSync(`/proc/${pid}/net/tcp`, 'utf8')
+      .split('\n')
+      .slice(1)
+      .flatMap((line) => {
+        const [, local = '', remote = '', state = '', , , , , , inode] = line.trim().split(/\s+/);
+        const [from = 0, to = 0] = [local, remote].map((address) => Number.parseInt(address.split(':')[1] ?? '', 16));
+        const isForgotten = from === this.endpoint.port && state === closeWait;
+        if (!inodes.has(inode) || (!servers.has(to) && !isForgotten)) return [];
+        return [`${from} to ${to} in state ${state}`];
+      });
+  }
+
+  private lines(file: string): readonly string[] {
+    return readFileSync(join(this.directory, file), 'utf8').split('\n').filter(Boolean);
+  }
+}
+
+/** Starts a server of the network; resolves when it listens. */
+async function started(argv: readonly string[], port: number): Promise<ChildProcess> {
+  const child = spawn(process.execPath, argv, { stdio: ['ignore', 'ignore', 'inherit'] });
+  await waitFor(
+    `the server at port ${port}`,
+    async () => {
+      if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}`);
+      const response = await fetch(`http://127.0.0.1:${port}/messages`, { method: 'POST' });
+      await response.text();
+      return response.status === 404;
+    },
+    patience,
+  );
+  return child;
+}
+
+/** A port at which nobody listens, below those that the system gives to outgoing connections. */
+async function freePort(from: number): Promise<number> {
+  for (let port = from; ; port += 1) {
+    const server = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('error', () => {
+        resolve(false);
+      });
+      server.listen(port, '127.0.0.1', () => {
+        resolve(true);
+      });
+    });
+    if (!isFree) continue;
+    await new Promise((resolve) => server.close(resolve));
+    return port;
+  }
+}
+
+/** Its command line; empty when there is no such process. */
+function processName(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+  } catch {
+    return '';
+  }
+}
+
+function linkOf(file: string): string {
+  try {
+    return readlinkSync(file);
+  } catch {
+    return ''; // closed meanwhile
+  }
+}
