@@ -69,7 +69,7 @@ export class PipeUpstreams {
   }
 
   private async connect(
-    { definition, caller, server }: UpstreamOpening,
+    { definition, caller, server, host }: UpstreamOpening,
     words: PipeWords,
     listener: PipeListener,
   ): Promise<PipeOpening> {
@@ -99,7 +99,14 @@ export class PipeUpstreams {
         });
       }
       case 'sse':
-        return openSsePipe({ target: definition, agentFor: (url) => pool.agentFor(url), listener, dropped });
+        return openSsePipe({
+          target: definition,
+          agentFor: (url) => pool.agentFor(url),
+          ...{ listener, dropped },
+          wantsLogin: () => {
+            host.wantsLogin();
+          },
+        });
       case 'http':
         throw new Error(`the upstream ${server} is reached through no pipe`);
     }

@@ -27,6 +27,8 @@ export interface SsePipeOptions {
   readonly listener: PipeListener;
   /** Something that was sent is dropped: the predicate of a sentence. */
   readonly dropped: (reason: string) => void;
+  /** It asks for credentials (401), and the definition has none. */
+  readonly wantsLogin: () => void;
   readonly times?: SseTimes;
 }
 
@@ -71,6 +73,8 @@ function open(url: URL, options: SsePipeOptions): Promise<Opening> {
       settle(connectionFailure(error));
     });
     stream.on('response', (response) => {
+      const hasCredentials = Object.keys(options.target.headers).some((name) => /^authorization$/i.test(name));
+      if (response.statusCode === 401 && !hasCredentials) options.wantsLogin();
       const refusal = refusalOf(url, response);
       if (refusal === undefined) {
         new SsePipe({ ...options, url, times }, response, settle);
@@ -169,7 +173,7 @@ class SsePipe implements MessagePipe {
     }
     const { name, data } = readEvent(event);
     if (name === 'endpoint') this.found(data);
-    else if (data !== '' && (name === undefined || name === 'message')) {
+    else if (this.endpoint !== undefined && data !== '' && (name === undefined || name === 'message')) {
       // A line break may stand between tokens only: in a string of JSON it is escaped.
       this.options.listener.message(data.replaceAll(/[\r\n]/g, ' '));
     }

@@ -142,6 +142,7 @@ describe('what a server says on an SSE stream', () => {
       agentFor: (url) => pool.agentFor(url),
       listener: { message: (text) => told.push(text), closed: (reason) => told.push(`closed: ${reason}`) },
       dropped: (reason) => told.push(`dropped: ${reason}`),
+      wantsLogin: () => told.push('wants a login'),
       times: { open: 300, post: 5000 },
     });
   };
@@ -173,6 +174,7 @@ describe('what a server says on an SSE stream', () => {
       [200, { 'content-type': 'text/html' }, '<html>'],
       [200, events, 'data: nothing else\n\n'],
       [302, { location: 'http://127.0.0.2:1/' }, ''],
+      [401, {}, ''],
       [403, {}, ''],
       [404, {}, ''],
       [503, {}, ''],
@@ -180,7 +182,7 @@ describe('what a server says on an SSE stream', () => {
     const openings: string[] = [];
     for (const [status, headers, part] of cases) {
       const opening = await open(status, headers, part);
-      openings.push(opening.kind === 'open' ? 'open' : `${opening.kind}: ${opening.reason}`);
+      openings.push(...told, opening.kind === 'open' ? 'open' : `${opening.kind}: ${opening.reason}`);
       if (part === cases.at(-1)?.[2] && status === 503) break;
       pool.dispose();
       server.closeAllConnections();
@@ -192,6 +194,8 @@ describe('what a server says on an SSE stream', () => {
       'refused: no MCP server with an event stream is at this address (HTTP 200)',
       'unreachable: it opened no event stream within 0 s',
       'refused: it redirects to another address (HTTP 302): http://127.0.0.2:1',
+      'wants a login',
+      'refused: it refuses the credentials (HTTP 401)',
       'refused: it refuses the credentials (HTTP 403)',
       'refused: no MCP server with an event stream is at this address (HTTP 404)',
       'unreachable: HTTP 503',
