@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { stop } from 'esbuild';
 import type { Endpoint } from '../../src/protocol/endpointFile.ts';
 import { bundlePrograms } from '../harness/bundle.ts';
 import { gatewayProcesses } from '../harness/gatewayProcesses.ts';
@@ -73,6 +74,7 @@ export class ChaosWorld {
     for (const file of ['effects', 'stdio-servers']) writeFileSync(join(directory, file), '');
     const main = join(import.meta.dirname, 'upstreamMain.ts');
     await bundlePrograms({ entryPoints: { upstream: main }, directory: rig.programs.directory });
+    await stop(); // its process would be found as one that is left over
     const program = join(rig.programs.directory, 'upstream.js');
     const servers: NetworkServer[] = [];
     const definitions: Record<string, object> = {
