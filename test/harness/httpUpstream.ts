@@ -49,7 +49,7 @@ const lostTexts = {
 } as const;
 
 /** Keeps every event; the store among the SDK's examples replays none of the standing stream. */
-function keptEvents(): EventStore {
+export function keptEvents(): EventStore {
   const events: { readonly stream: string; readonly message: Parameters<EventStore['storeEvent']>[1] }[] = [];
   return {
     storeEvent: (stream, message) => Promise.resolve(String(events.push({ stream, message }))),
