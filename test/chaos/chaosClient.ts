@@ -16,6 +16,8 @@ const reconnectionOptions = {
   maxRetries: 10_000,
 };
 
+const tracedSteps = 8;
+
 const postSchema = z.object({
   method: z.optional(z.string()),
   params: z.optional(z.object({ arguments: z.optional(z.object({ id: z.string() })) })),
@@ -50,6 +52,9 @@ export class ChaosClient {
   private readonly cuts = new Map<string, (reason: string) => void>();
   private count = 0;
   private downUntil = 0;
+  /** What it last asked and was answered, for a fault. */
+  private trace: readonly string[] = [];
+  private readonly began = performance.now();
 
   constructor(private readonly options: ChaosClientOptions) {}
 
@@ -86,6 +91,7 @@ export class ChaosClient {
 
   private async call(): Promise<Outcome> {
     const life = this.life ?? (await this.connect());
+    if (life === undefined) return { kind: 'hung', sentence: 'it cannot connect' };
     const { agent, server, random } = this.options;
     const id = `${agent}-${++this.count}`;
     const value = `${id} ${'x'.repeat(random() < 0.1 ? between(random, 10_000, 100_000) : 10)}`;
@@ -136,7 +142,9 @@ export class ChaosClient {
     return { kind: 'other', sentence: `${sentence} ${causeOf(error)}` };
   }
 
-  private async connect(): Promise<Life> {
+  /** Undefined: not within the deadline. */
+  private async connect(): Promise<Life | undefined> {
+    const { agent, server } = this.options;
     const limit = performance.now() + deadlineMs;
     for (;;) {
       await delay(Math.max(0, this.downUntil - performance.now()));
@@ -144,8 +152,10 @@ export class ChaosClient {
         const life = await this.connectOnce();
         if (life !== undefined) return life;
       } catch (error) {
-        if (!isOfConnection(error)) this.options.fault(`${this.options.agent} cannot connect: ${messageOf(error)}`);
-        if (performance.now() > limit) throw error;
+        if (!isOfConnection(error)) {
+          this.options.fault(`${agent} cannot connect to ${server}: ${messageOf(error)}; ${this.trace.join(', ')}`);
+        }
+        if (performance.now() > limit) return undefined;
         await delay(200);
       }
     }
@@ -177,16 +187,26 @@ export class ChaosClient {
 
   /** As fetch does, but what is refused is told, and a call whose answer ends without one learns of it. */
   private async fetch(life: Life, target: string | URL, init: RequestInit | undefined): Promise<Response> {
-    const response = await fetch(target, init);
     const method = init?.method ?? 'GET';
+    const asked = typeof init?.body === 'string' ? postSchema.safeParse(JSON.parse(init.body)).data : undefined;
+    const tell = (words: string): void => {
+      const seconds = ((performance.now() - this.began) / 1000).toFixed(1);
+      this.trace = [...this.trace.slice(1 - tracedSteps), `${seconds} s ${method} ${asked?.method ?? ''} ${words}`];
+    };
+    tell('asked');
+    const response = await fetch(target, init).catch((error: unknown) => {
+      tell(`failed: ${messageOf(error)}`);
+      throw error;
+    });
+    tell(String(response.status));
     if (response.status >= 400 && !life.killed) {
       const said = await response.clone().text();
       this.options.fault(`${this.options.agent}: ${method} was answered ${response.status} ${said.slice(0, 200)}`);
     }
     const { body } = response;
-    if (method !== 'POST' || body === null || typeof init?.body !== 'string') return response;
-    const id = postSchema.safeParse(JSON.parse(init.body)).data?.params?.arguments?.id;
-    if (id === undefined || response.headers.get('content-type') !== 'text/event-stream') return response;
+    const id = asked?.params?.arguments?.id;
+    if (body === null || id === undefined || response.headers.get('content-type') !== 'text/event-stream')
+      return response;
     const { status, headers } = response;
     return new Response(
       watched(body, () => {
