@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as z from 'zod/mini';
+import { delay } from '../../base/async.ts';
 import { messageOf } from '../../base/errors.ts';
 import { DisposableObject, toDisposable } from '../../base/lifecycle.ts';
 import type { Log } from '../../base/log.ts';
@@ -31,6 +32,9 @@ const sessionsPerEndpoint = 8;
 
 /** No upstream has a name that begins so. */
 const ownPrefix = 'bowline-';
+
+/** How long a client waits at most, in milliseconds, until an upstream has what is no request. */
+const longestHold = 2_000;
 
 const initializeSchema = z.object({
   protocolVersion: z.string(),
@@ -199,7 +203,12 @@ export class McpEndpoint extends DisposableObject {
     const builtIn = this.servers.get(session.server);
     // An upstream has it before the client goes on: some take no request before they know of the end of the handshake.
     if (!isTold && builtIn === undefined) {
-      await this.forwarder.answer(session, read.message, reading.body, exchange.request, response);
+      const sent = new AbortController();
+      const passed = this.forwarder.answer(session, read.message, reading.body, exchange.request, response);
+      const told = passed.finally(() => {
+        sent.abort();
+      });
+      await Promise.race([told, delay(longestHold, sent.signal).catch(() => undefined)]);
     }
     sendEmpty(response, 202);
     if (!isTold && builtIn !== undefined) this.channelOf(session, builtIn).notify(read.message);

@@ -161,6 +161,10 @@ export class ForwardedSession implements Disposable {
 
   private async pass(message: AgentMessage, sink: ResponseSink): Promise<ExchangeOutcome> {
     const { reading } = message;
+    if (reading.kind !== 'request' && this.current === undefined && this.record.resumption === undefined) {
+      // The next session will have a handshake of its own, and know nothing of what this is about.
+      return { kind: 'answered' };
+    }
     const held = this.current ?? (await this.ready());
     if (held.kind !== 'held') return held;
     const outcome = await this.exchange(held, message, sink);

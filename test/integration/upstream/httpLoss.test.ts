@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { HttpUpstream } from '../../harness/httpUpstream.ts';
 import { answerOf, brief, upstreamName, UpstreamRig } from '../../harness/upstreamRig.ts';
 import { waitFor } from '../../harness/waitFor.ts';
@@ -163,6 +165,28 @@ describe('an upstream over HTTP', () => {
       },
     );
     stream.cut();
+  });
+
+  it('that says nothing, at first or later, keeps no client from the end of its handshake or from a notification', async () => {
+    upstream = await HttpUpstream.start();
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const long = 600_000;
+    rig = await UpstreamRig.start({
+      times: { setUp: long, answer: long, call: long },
+      introduction: { first: 200, anew: long, firstWait: 50, longestWait: 200 },
+    });
+    const address = silent.address();
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    rig.upstreams.set(upstreamName, `http://127.0.0.1:${address.port}/mcp`);
+    await rig.client();
+    rig.upstreams.set(upstreamName, upstream.url);
+    const client = await rig.client('bo');
+    await upstream.kill();
+    const { status } = await client.post({ jsonrpc: '2.0', method: 'notifications/roots/list_changed' });
+    assert.deepStrictEqual([rig.health(), rig.health('bo'), status], ['pending', 'pending', 202]);
+    silent.closeAllConnections();
+    silent.close();
   });
 
   it('that another definition names is swapped live, and the client is told to ask anew', async () => {
