@@ -11,6 +11,9 @@ const triesAtMost = 8;
 /** Fleets that are to be ended with this process. */
 const open = new Set<Fleet>();
 
+/** Aborted when the process is told to end: no fleet is opened any more. */
+const ending = new AbortController();
+
 interface Session {
   readonly programs: FaultPrograms;
   readonly words: readonly string[];
@@ -28,6 +31,7 @@ async function main(): Promise<void> {
   const programs = await bundleFaultPrograms();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
+      ending.abort();
       const all = [...open].map((fleet) => fleet.dispose());
       void Promise.allSettled([...all, programs.dispose()]).then(() => process.exit(130));
     });
@@ -82,6 +86,7 @@ async function runGroup({ programs, words, judged }: Session, group: readonly Op
 }
 
 async function openFleet(programs: FaultPrograms): Promise<Fleet> {
+  ending.signal.throwIfAborted();
   const fleet = await FaultFleet.open(programs);
   open.add(fleet);
   return fleet;
