@@ -209,7 +209,9 @@ export function isUnwanted(agent: Agent, launchId: string): boolean {
 
 /** Names of the endpoints that the next launch of this agent is given. */
 export function configuredServers(agent: Agent): readonly string[] {
-  return [...configuredBuiltIns(agent), ...throughBowline(agent.ownServers)];
+  const { ownServers } = agent;
+  const builtIns = configuredBuiltIns(agent);
+  return ownServers === undefined || ownServers.length === 0 ? builtIns : [...builtIns, ...throughBowline(ownServers)];
 }
 
 /** Those of them that are Bowline's own. */
@@ -222,7 +224,8 @@ export function configuredBuiltIns({ configuration }: Agent): readonly string[] 
 /** Names of the endpoints that this agent has and is to keep. */
 export function enabledServers(agent: Agent): readonly string[] {
   const launchedWith = formerServers(agent);
-  return configuredServers(agent).filter((name) => launchedWith === undefined || launchedWith[name] === 'on');
+  const configured = configuredServers(agent);
+  return launchedWith === undefined ? configured : configured.filter((name) => launchedWith[name] === 'on');
 }
 
 /** Whether a process of this agent may ask for the endpoint: it was launched with it, or is to have it. */

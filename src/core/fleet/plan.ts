@@ -74,8 +74,10 @@ export function plan(state: FleetState, now: number): Plan {
 
 /** What was wrong with an endpoint that the agent is not to have any more holds nothing up. */
 function incidentsOfNone(agent: Agent, now: number): readonly FleetEvent[] {
+  const open = Object.keys(agent.incidents);
+  if (open.length === 0) return [];
   const servers = enabledServers(agent);
-  return Object.keys(agent.incidents)
+  return open
     .filter((server) => !servers.includes(server))
     .map((server) => ({ at: now, kind: 'incident closed', name: agent.name, server, outcome: 'over' }));
 }

@@ -42,7 +42,9 @@ export function planProbes(
   }
   if (probe.failures > 0 && probe.failures < bindingTimes.probeFailures) return [effect(next)];
   // One that has failed for good takes no part, and may come back at any time.
-  const others = probe.failures > 0 ? [] : probesOfProcess(agent, epoch).filter((one) => one.server !== server);
+  const isAlone = Object.keys(agent.bindings).length === 1;
+  const others =
+    isAlone || probe.failures > 0 ? [] : probesOfProcess(agent, epoch).filter((one) => one.server !== server);
   if (others.some(({ failures, sentAt }) => failures > 0 && sentAt > probe.sentAt)) return [effect(next)];
   const answered = others.filter(({ failures }) => failures === 0);
   const { probeEvery } = bindingTimes;
