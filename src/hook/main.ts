@@ -21,9 +21,14 @@ import type { HookReport } from '../protocol/hookReport.ts';
 import { postReport } from './post.ts';
 import { startHolderIfGone } from './startHolder.ts';
 
-/** Milliseconds after this program's first line: Node itself starts in 40 to 80, and on a busy machine the id counts more. */
-const limits = { input: 400, answer: 650, end: 880 } as const;
-const startedAt = performance.now();
+/**
+ * Milliseconds until the payload is there, which comes when Claude gets to it, and from then on until there is an answer and
+ * until the end.
+ */
+const limits = { input: 5_000, answer: 650, end: 880 } as const;
+let readAt = performance.now();
+/** What nobody has taken yet, to be kept when time is up. */
+let untaken: (() => void) | undefined;
 /** A prompt with a pasted file may be long. */
 const largestPayload = 8 * 1024 * 1024;
 
@@ -34,6 +39,11 @@ async function run(paths: StatePaths, log: JsonlLog): Promise<void> {
     return;
   }
   const [text, runBy] = await Promise.all([readInput(), processIdentity(process.ppid)]);
+  readAt = performance.now();
+  setTimeout(() => {
+    untaken?.();
+    process.exit(0);
+  }, limits.end);
   const input: unknown = JSON.parse(text);
   const payload = readHookPayload(input);
   if (payload === undefined) {
@@ -50,7 +60,11 @@ async function run(paths: StatePaths, log: JsonlLog): Promise<void> {
   const id = randomBytes(9).toString('base64url');
   const hook = { ...payload, transcriptExists, ...receipt };
   const report: HookReport = { at, launchId, id, hook, ...(runBy !== undefined && { process: runBy }) };
+  untaken = () => {
+    spoolReport(paths, agent, report);
+  };
   const reason = await tell({ paths, agent, key, log }, report);
+  untaken = undefined;
   if (reason === undefined) return;
   spoolReport(paths, agent, report);
   const holder = await startHolderIfGone(paths);
@@ -83,7 +97,7 @@ async function tell(sender: Sender, report: HookReport): Promise<string | undefi
   if (reading.kind !== 'ok') return `endpoint file ${reading.kind}`;
   if (key === undefined) return 'no key file';
   const target = { port: reading.endpoint.port, agent, key };
-  const outcome = await postReport(target, report, untilLimit('answer'));
+  const outcome = await postReport(target, report, readAt + limits.answer - performance.now());
   if (outcome.kind === 'away') return outcome.reason;
   if (outcome.kind === 'refused') {
     log.warn('the gateway refused a report', { agent, event: report.hook.event, reason: outcome.reason });
@@ -98,7 +112,7 @@ function readInput(): Promise<string> {
     let size = 0;
     const limit = setTimeout(() => {
       reject(new Error('the payload did not end in time'));
-    }, untilLimit('input'));
+    }, limits.input);
     process.stdin.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size > largestPayload) reject(new Error('the payload is too long'));
@@ -112,13 +126,8 @@ function readInput(): Promise<string> {
   });
 }
 
-function untilLimit(limit: keyof typeof limits): number {
-  return startedAt + limits[limit] - performance.now();
-}
-
 const paths = statePaths(defaultStateDirectory(process.env));
 const log = new JsonlLog(paths.log('hook'));
-setTimeout(() => process.exit(0), untilLimit('end'));
 run(paths, log)
   .catch((error: unknown) => {
     log.error('a hook failed', { reason: error instanceof SyntaxError ? 'the payload is not JSON' : messageOf(error) });

@@ -95,6 +95,12 @@ describe('hook program', function () {
     assert.ok(milliseconds < limit, `${Math.round(milliseconds)} ms, the limit is ${Math.round(limit)}`);
   });
 
+  it('keeps the report of a payload that comes late', async () => {
+    const late = `(sleep 0.9; cat) | '${process.execPath}' '${programs.directory}/hook.js' ada launch-1`;
+    const { code, stdout } = await runHookLine(late, payload, { BOWLINE_HOME: rig.paths.directory });
+    assert.deepStrictEqual([code, stdout, spooled().length], [0, '', 1]);
+  });
+
   it('drops a report that the gateway refuses for good, and logs it', async () => {
     await stranger({ status: 404, body: '{"error":{"code":"unknown-route","sentence":"x"}}' });
     const { code } = await hook();
