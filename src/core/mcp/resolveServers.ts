@@ -1,6 +1,7 @@
 import { expandVariables } from './expandVariables.ts';
 import type { OwnServer, ProjectApproval } from './ownServer.ts';
 import type { EntrySource, EntryTransport, ServerEntry, ServerScope } from './serverEntry.ts';
+import { stableText } from './stableText.ts';
 
 /** What Claude's settings and records say about servers, all files together. */
 export interface ClaudeDecisions {
@@ -104,7 +105,7 @@ function resolve(name: string, options: ResolveOptions): ResolvedServer {
   }
   const direct = whyDirect(name, entry, options);
   if (direct !== undefined) {
-    const definition = options.digest(text(entry.raw)).slice(0, 8);
+    const definition = options.digest(stableText(entry.raw)).slice(0, 8);
     return { server: { ...known, scope, way: 'direct', reason: direct, definition }, entry, ...project };
   }
   const expansion = expandTransport(entry.transport, options.environment);
@@ -114,7 +115,7 @@ function resolve(name: string, options: ResolveOptions): ResolvedServer {
 
 function approvalOf(name: string, { file, entry }: Candidate, options: ResolveOptions): ProjectApproval {
   const { approved, refused } = options.decisions;
-  const digest = options.digest(text([file, name, entry.raw]));
+  const digest = options.digest(stableText([file, name, entry.raw]));
   if (refused.includes(name)) return { state: 'disabled', digest };
   if (approved === 'all' || approved.includes(name)) return { state: 'by Claude', digest };
   return { state: options.approvedHere.has(digest) ? 'by Bowline' : 'not approved', digest };
@@ -149,7 +150,7 @@ function unknownTransport(kind: string): string {
 
 /** What a definition is remembered by whose server asked for a login. */
 export function loginKey(name: string, entry: ServerEntry, digest: ResolveOptions['digest']): string {
-  return digest(text([name, entry.raw]));
+  return digest(stableText([name, entry.raw]));
 }
 
 type TransportReading =
@@ -197,13 +198,4 @@ function filled(
     case 'other':
       return undefined;
   }
-}
-
-/** The same whatever order a file has the names in. */
-function text(value: unknown): string {
-  return JSON.stringify(value, (_name, part: unknown) =>
-    typeof part === 'object' && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : part,
-  );
 }

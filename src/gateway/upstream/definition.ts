@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Event } from '../../base/events.ts';
+import { stableText } from '../../core/mcp/stableText.ts';
 
 /** How an agent's own MCP server is reached: approved, and every variable in it expanded. It may hold secrets. */
 export type UpstreamDefinition = UpstreamTarget & {
@@ -41,18 +42,5 @@ export interface UpstreamDefinitions {
 }
 
 export function upstreamDefinition(target: UpstreamTarget): UpstreamDefinition {
-  return {
-    ...target,
-    digest: createHash('sha256')
-      .update(JSON.stringify(ordered(target)))
-      .digest('base64url'),
-  };
-}
-
-/** The same whatever order the person's file has the names in. */
-function ordered(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(ordered);
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(([name, part]) => [name, ordered(part)] as const);
-  return entries.sort(([a], [b]) => (a < b ? -1 : 1));
+  return { ...target, digest: createHash('sha256').update(stableText(target)).digest('base64url') };
 }

@@ -63,18 +63,36 @@ export type RefusalReading =
 /** How much of an unexpected answer is told. */
 const shownCharacters = 200;
 
+/** A status with the beginning of what was said to it. */
+export function statusReason(status: number, text: string): string {
+  return `HTTP ${status}${text.trim() === '' ? '' : `: ${text.trim().slice(0, shownCharacters)}`}`;
+}
+
+/** The reason where a status refuses the credentials; undefined: it does not. */
+export function credentialsRefusal(status: number): string | undefined {
+  return [401, 403, 407].includes(status) ? `it refuses the credentials (HTTP ${status})` : undefined;
+}
+
+/** Whether somebody gave credentials for an upstream. One that wants some all the same wants others, not a login. */
+export function hasCredentials(headers: Readonly<Record<string, string>>): boolean {
+  return 'authorization' in lowerCase(headers);
+}
+
+/** Headers as Node names them. */
+export function lowerCase(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
 export function readRefusal({ status, location, text, url, hadSession }: RefusedAnswer): RefusalReading {
   if (status === 307 || status === 308) {
     const to = location !== undefined && URL.canParse(location, url.href) ? new URL(location, url) : undefined;
     if (to?.origin === url.origin) return { kind: 'moved', to };
     return { kind: 'refused', reason: `it redirects to another address (HTTP ${status}): ${to?.origin ?? 'none'}` };
   }
-  const said = text.trim() === '' ? '' : `: ${text.trim().slice(0, shownCharacters)}`;
-  const reason = `HTTP ${status}${said}`;
+  const reason = statusReason(status, text);
   if (saysSessionLost(status, hadSession, text)) return { kind: 'session lost', reason };
-  const credentials = `it refuses the credentials (HTTP ${status})`;
-  if (status === 401) return { kind: 'login', reason: credentials };
-  if (status === 403 || status === 407) return { kind: 'refused', reason: credentials };
+  const credentials = credentialsRefusal(status);
+  if (credentials !== undefined) return { kind: status === 401 ? 'login' : 'refused', reason: credentials };
   if (status === 404 || status === 405) {
     return { kind: 'refused', reason: `no MCP server is at this address (HTTP ${status})` };
   }

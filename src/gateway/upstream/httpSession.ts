@@ -7,7 +7,7 @@ import type { Disposable } from '../../base/lifecycle.ts';
 import { rpcCodes, rpcError } from '../mcp/jsonRpc.ts';
 import { isResponseTo, parsed } from './httpEvents.ts';
 import { collect } from './httpBody.ts';
-import { connectionFailure, readRefusal, reasonOf } from './httpFailure.ts';
+import { connectionFailure, hasCredentials, lowerCase, readRefusal, reasonOf } from './httpFailure.ts';
 import { HttpListener } from './httpListener.ts';
 import type { HttpPool } from './httpPool.ts';
 import { passEvents } from './httpStream.ts';
@@ -346,7 +346,7 @@ export class HttpSession implements UpstreamSession {
       ...{ url: this.url, hadSession: this.session !== undefined },
     });
     if (refusal.kind === 'login') {
-      if (definition.kind !== 'stdio' && !('authorization' in lowerCase(definition.headers))) host.wantsLogin();
+      if (definition.kind !== 'stdio' && !hasCredentials(definition.headers)) host.wantsLogin();
       return { kind: 'refused', reason: refusal.reason };
     }
     if (refusal.kind !== 'request refused') return refusal;
@@ -412,7 +412,3 @@ const nowhere: AnswerSink = {
   drained: () => Promise.resolve(),
   onGone: () => undefined,
 };
-
-function lowerCase(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-}

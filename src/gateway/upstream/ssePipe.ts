@@ -2,7 +2,15 @@ import { isUtf8 } from 'node:buffer';
 import { type Agent, type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { EventSplitter, readEvent } from './httpEvents.ts';
-import { connectionFailure, reasonOf, saysSessionLost } from './httpFailure.ts';
+import {
+  connectionFailure,
+  credentialsRefusal,
+  hasCredentials,
+  lowerCase,
+  reasonOf,
+  saysSessionLost,
+  statusReason,
+} from './httpFailure.ts';
 import { longestMessage, type MessagePipe, type PipeFailure, type PipeListener, type PipeOpening } from './pipe.ts';
 import { TimeLimit } from './timeLimit.ts';
 
@@ -73,8 +81,7 @@ function open(url: URL, options: SsePipeOptions): Promise<Opening> {
       settle(connectionFailure(error));
     });
     stream.on('response', (response) => {
-      const hasCredentials = Object.keys(options.target.headers).some((name) => /^authorization$/i.test(name));
-      if (response.statusCode === 401 && !hasCredentials) options.wantsLogin();
+      if (response.statusCode === 401 && !hasCredentials(options.target.headers)) options.wantsLogin();
       const refusal = refusalOf(url, response);
       if (refusal === undefined) {
         new SsePipe({ ...options, url, times }, response, settle);
@@ -94,9 +101,8 @@ function refusalOf(url: URL, { statusCode: status = 0, headers }: IncomingMessag
     if (to.origin === url.origin) return { movedTo: to };
     return { kind: 'refused', reason: `it redirects to another address (HTTP ${status}): ${to.origin}` };
   }
-  if (status === 401 || status === 403 || status === 407) {
-    return { kind: 'refused', reason: `it refuses the credentials (HTTP ${status})` };
-  }
+  const credentials = credentialsRefusal(status);
+  if (credentials !== undefined) return { kind: 'refused', reason: credentials };
   if (status === 429 || status >= 500) return { kind: 'unreachable', reason: `HTTP ${status}` };
   if (status === 200 && /^text\/event-stream/i.test(headers['content-type'] ?? '')) return undefined;
   return { kind: 'refused', reason: `no MCP server with an event stream is at this address (HTTP ${status})` };
@@ -109,8 +115,7 @@ function begin(
   headers: Readonly<Record<string, string | number>>,
 ): ClientRequest {
   const start = url.protocol === 'https:' ? httpsRequest : httpRequest;
-  const configured = Object.entries(target.headers).map(([name, value]) => [name.toLowerCase(), value] as const);
-  return start(url, { method, agent: agentFor(url), headers: { ...headers, ...Object.fromEntries(configured) } });
+  return start(url, { method, agent: agentFor(url), headers: { ...headers, ...lowerCase(target.headers) } });
 }
 
 class SsePipe implements MessagePipe {
@@ -243,12 +248,10 @@ class SsePipe implements MessagePipe {
 }
 
 function postFailure(status: number, text: string): PipeFailure {
-  const said = text.trim() === '' ? '' : `: ${text.trim().slice(0, shownCharacters)}`;
-  const reason = `HTTP ${status}${said}`;
+  const reason = statusReason(status, text);
   if (saysSessionLost(status, true, text)) return { kind: 'session lost', reason };
-  if (status === 401 || status === 403 || status === 407) {
-    return { kind: 'refused', reason: `it refuses the credentials (HTTP ${status})` };
-  }
+  const credentials = credentialsRefusal(status);
+  if (credentials !== undefined) return { kind: 'refused', reason: credentials };
   return { kind: status >= 500 ? 'unknown' : 'refused', reason };
 }
 
