@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import * as z from 'zod/mini';
+import { PortServer } from '../harness/portServer.ts';
 
 const methodSchema = z.object({ method: z.string() });
 
@@ -12,8 +12,9 @@ const methodSchema = z.object({ method: z.string() });
 export class PlainServer {
   private readonly listings = new Map<string, number>();
   private transports = new Map<string, StreamableHTTPServerTransport>();
-  private server: Server | undefined;
-  private port = 0;
+  private readonly http = new PortServer((request, response) => {
+    this.serve(request, response).catch((error: unknown) => response.destroy(error as Error));
+  });
 
   private constructor() {}
 
@@ -25,7 +26,7 @@ export class PlainServer {
 
   /** What `--mcp-config` gets so that `listedAt(name)` knows the client. */
   configurationFor(name: string): string {
-    const url = `http://127.0.0.1:${this.port}/mcp`;
+    const url = `http://127.0.0.1:${this.http.port}/mcp`;
     const headers = { 'X-Agent-Name': name, Authorization: 'Bearer of-no-use' };
     return JSON.stringify({ mcpServers: { small: { type: 'http', url, headers } } });
   }
@@ -40,32 +41,16 @@ export class PlainServer {
   }
 
   /** Listens, after {@link close} on the same port and without any of the former sessions. */
-  async open(): Promise<void> {
-    const server = createServer((request, response) => {
-      this.serve(request, response).catch((error: unknown) => response.destroy(error as Error));
-    });
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(this.port, '127.0.0.1', resolve);
-    });
-    this.port = (server.address() as AddressInfo).port;
-    this.server = server;
+  open(): Promise<void> {
+    return this.http.start();
   }
 
   /** Nobody listens any more, and all connections are reset. */
   async close(): Promise<void> {
-    const { server, transports } = this;
-    this.server = undefined;
+    const { transports } = this;
     this.transports = new Map();
     for (const transport of transports.values()) await transport.close();
-    server?.closeAllConnections();
-    await new Promise<void>((resolve) => {
-      if (server === undefined) resolve();
-      else
-        server.close(() => {
-          resolve();
-        });
-    });
+    await this.http.kill();
   }
 
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,11 +1,7 @@
 // `npm run bench [-- NAME...]`: takes every figure (or the named ones) on the minified bundles, prints one line each, and
 // exits 1 if one with a reference is short, 2 for an unknown name, 130 when it was interrupted. Wants a machine that does
 // nothing else.
-import { mkdtempSync, realpathSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
-import { endProcesses } from '../harness/processes.mjs';
+import { privateRun } from '../harness/privateRun.ts';
 import { activation } from './activation.ts';
 import type { Figure } from './figure.ts';
 import { judge } from './figure.ts';
@@ -41,15 +37,7 @@ async function main(names: readonly string[]): Promise<number> {
     console.error(`There is no figure ${unknown.join(', ')}. Name some of ${known}, or none for all.`);
     return 2;
   }
-  // All that a figure starts has this directory in its environment, so that it is found however a run ends.
-  const directory = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'bowline-bench-')));
-  process.env['TMPDIR'] = directory;
-  try {
-    return await Promise.race([measure(names), interrupted()]);
-  } finally {
-    await endProcesses(directory);
-    await rm(directory, { recursive: true, force: true, maxRetries: 3 });
-  }
+  return privateRun('bench', () => measure(names));
 }
 
 async function measure(names: readonly string[]): Promise<number> {
@@ -61,16 +49,6 @@ async function measure(names: readonly string[]): Promise<number> {
     }
   }
   return short === 0 ? 0 : 1;
-}
-
-function interrupted(): Promise<number> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-      process.once(signal, () => {
-        resolve(130);
-      });
-    }
-  });
 }
 
 main(process.argv.slice(2)).then(

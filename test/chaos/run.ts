@@ -1,12 +1,8 @@
 // `npm run chaos -- SECONDS [-- SEED]`: 50 real MCP clients call tools through the built gateway, while servers, clients and
 // the gateway are killed in the order of the seed. Exits 1 when something was answered wrongly, done twice, hung, lost its
 // session or is left over; 2 for arguments that it does not know. Linux only: it looks into /proc.
-import { mkdtempSync, realpathSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import os from 'node:os';
-import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { endProcesses } from '../harness/processes.mjs';
+import { privateRun } from '../harness/privateRun.ts';
 import { waitFor } from '../harness/waitFor.ts';
 import { judge, type Report } from './calls.ts';
 import { ChaosWorld } from './chaosWorld.ts';
@@ -26,15 +22,7 @@ async function main(words: readonly string[]): Promise<number> {
     return 2;
   }
   console.log(`seed ${seed}`);
-  // All that a run starts has this directory in its environment, so that it is found however the run ends.
-  const directory = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'bowline-chaos-')));
-  process.env['TMPDIR'] = directory;
-  try {
-    return await Promise.race([chaos(seconds, seed), interrupted()]);
-  } finally {
-    await endProcesses(directory);
-    await rm(directory, { recursive: true, force: true, maxRetries: 3 });
-  }
+  return privateRun('chaos', () => chaos(seconds, seed));
 }
 
 async function chaos(seconds: number, seed: number): Promise<number> {
@@ -76,16 +64,6 @@ function tell({ rows, faults }: Report): void {
   for (const [name, count] of rows) console.log(`${name.padEnd(width)}  ${String(count).padStart(7)}`);
   for (const fault of faults.slice(0, shownFaults)) console.log(fault);
   if (faults.length > shownFaults) console.log(`and ${faults.length - shownFaults} more`);
-}
-
-function interrupted(): Promise<number> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-      process.once(signal, () => {
-        resolve(130);
-      });
-    }
-  });
 }
 
 void main(process.argv.slice(2).filter((word) => word !== '--')).then((code) => (process.exitCode = code));

@@ -2,15 +2,13 @@
 // through the gateway. Exits 1 if a check that passes directly does not pass through the gateway, 130 when interrupted.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, realpathSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import os from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { bundlePrograms } from '../harness/bundle.ts';
 import { GatewayRig } from '../harness/gatewayRig.ts';
 import { WindowStandIn } from '../harness/gatewayWindow.ts';
-import { endProcesses } from '../harness/processes.mjs';
+import { privateRun } from '../harness/privateRun.ts';
 import { compare, type Outcomes, readOutcomes } from './checks.ts';
 import { startPassThrough } from './identityPassThrough.ts';
 
@@ -23,15 +21,7 @@ const hostNode = path.resolve(import.meta.dirname, '../host/node_modules/node-li
 
 async function main(): Promise<number> {
   const node = suiteNode();
-  // All that is started has this directory in its environment, so that it is found however a run ends.
-  const directory = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'bowline-conformance-')));
-  process.env['TMPDIR'] = directory;
-  try {
-    return await Promise.race([runBoth(node, directory), interrupted()]);
-  } finally {
-    await endProcesses(directory);
-    await rm(directory, { recursive: true, force: true, maxRetries: 3 });
-  }
+  return privateRun('conformance', (directory) => runBoth(node, directory));
 }
 
 async function runBoth(node: string, directory: string): Promise<number> {
@@ -110,10 +100,6 @@ function suiteNode(): string {
   throw new Error(
     `The conformance suite needs Node 22; this is ${process.versions.node}, and the test host has none for this machine. Run it with a newer Node.`,
   );
-}
-
-function interrupted(): Promise<number> {
-  return Promise.race(['SIGINT', 'SIGTERM', 'SIGHUP'].map((signal) => once(process, signal))).then(() => 130);
 }
 
 main().then(

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server as HttpServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { type EventStore, StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
@@ -14,6 +13,7 @@ import {
   SubscribeRequestSchema,
   UnsubscribeRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
+import { PortServer } from './portServer.ts';
 
 export interface HttpUpstreamOptions {
   /** What a session that it does not know is answered with. Default: 404, as the specification has it. */
@@ -74,8 +74,7 @@ export class HttpUpstream {
   held = 0;
   release: () => void = () => undefined;
   private readonly sessions = new Map<string, Session>();
-  private http: HttpServer | undefined;
-  private port = 0;
+  private readonly http = new PortServer((request, response) => void this.handle(request, response));
 
   constructor(readonly options: HttpUpstreamOptions = {}) {}
 
@@ -86,7 +85,7 @@ export class HttpUpstream {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.port}/mcp`;
+    return `http://127.0.0.1:${this.http.port}/mcp`;
   }
 
   get initialisations(): number {
@@ -98,23 +97,14 @@ export class HttpUpstream {
     return [...this.sessions.values()].map(({ server }) => server);
   }
 
-  async start(): Promise<void> {
-    const server = createServer((request, response) => void this.handle(request, response));
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(this.port, '127.0.0.1', resolve);
-    });
-    this.port = (server.address() as AddressInfo).port;
-    this.http = server;
+  start(): Promise<void> {
+    return this.http.start();
   }
 
   /** As a kill does: connections are cut, and nothing is remembered. */
   async kill(): Promise<void> {
-    const { http } = this;
-    this.http = undefined;
     this.sessions.clear();
-    http?.closeAllConnections();
-    if (http !== undefined) await new Promise((resolve) => http.close(resolve));
+    await this.http.kill();
   }
 
   async restart(): Promise<void> {

@@ -1,6 +1,6 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
+import { PortServer } from '../portServer.ts';
 import { createSdkServer, type SdkServer } from './sdkServer.ts';
 
 /* eslint-disable-next-line @typescript-eslint/no-deprecated -- servers that are in use have it */
@@ -13,8 +13,7 @@ export class SseUpstream {
   /** Paths and headers of what was asked, in order. */
   readonly seen: { readonly verb: string; readonly token: string | undefined }[] = [];
   private readonly transports = new Map<string, LegacyTransport>();
-  private http: Server | undefined;
-  private port = 0;
+  private readonly http = new PortServer((request, response) => void this.handle(request, response));
 
   static async start(): Promise<SseUpstream> {
     const upstream = new SseUpstream();
@@ -23,25 +22,16 @@ export class SseUpstream {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.port}/sse`;
+    return `http://127.0.0.1:${this.http.port}/sse`;
   }
 
-  async start(): Promise<void> {
-    const server = createServer((request, response) => void this.handle(request, response));
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(this.port, '127.0.0.1', resolve);
-    });
-    this.port = (server.address() as AddressInfo).port;
-    this.http = server;
+  start(): Promise<void> {
+    return this.http.start();
   }
 
   async kill(): Promise<void> {
-    const { http } = this;
-    this.http = undefined;
     this.transports.clear();
-    http?.closeAllConnections();
-    if (http !== undefined) await new Promise((resolve) => http.close(resolve));
+    await this.http.kill();
   }
 
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
