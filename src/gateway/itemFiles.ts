@@ -32,11 +32,10 @@ export interface Changed<Item, Result> {
  */
 export class ItemFiles<Item> {
   private readonly turns = new Sequencer();
-  private readonly schema: z.ZodMiniType<{ items: Item[] }>;
+  /** Of a whole file; made on first use, because a gateway starts in milliseconds. */
+  private schema: z.ZodMiniType<{ items: Item[] }> | undefined;
 
-  constructor(private readonly options: ItemFilesOptions<Item>) {
-    this.schema = z.object({ format: z.literal(format), items: z.array(options.item) });
-  }
+  constructor(private readonly options: ItemFilesOptions<Item>) {}
 
   /** Rejects with the system's error, or `state-unreadable`. */
   read(path: string): Promise<readonly Item[]> {
@@ -60,6 +59,7 @@ export class ItemFiles<Item> {
   }
 
   private async items(path: string): Promise<readonly Item[]> {
+    this.schema ??= z.object({ format: z.literal(format), items: z.array(this.options.item) });
     const file = await readJsonFile(path, this.schema, (value) => {
       refuseNewer(path, value);
     });

@@ -34,7 +34,7 @@ export interface MemoryServerOptions {
 /** The built-in server in which agents keep notes. */
 export function memoryServer(options: MemoryServerOptions): EndpointServer {
   const serverInfo = { name: serverName, title: 'Bowline memory', version: options.version };
-  return toolServer(serverName, { serverInfo, instructions }, memoryTools(options), options.log);
+  return toolServer(serverName, { serverInfo, instructions }, () => memoryTools(options), options.log);
 }
 
 function memoryTools(options: MemoryServerOptions): readonly Tool[] {

@@ -36,7 +36,7 @@ export interface MessagingServerOptions {
 /** The built-in server by which agents write to each other. */
 export function messagingServer(options: MessagingServerOptions): EndpointServer {
   const serverInfo = { name: serverName, title: 'Bowline messaging', version: options.version };
-  return toolServer(serverName, { serverInfo, instructions }, messagingTools(options), options.log);
+  return toolServer(serverName, { serverInfo, instructions }, () => messagingTools(options), options.log);
 }
 
 function messagingTools(options: MessagingServerOptions): readonly Tool[] {

@@ -32,7 +32,7 @@ export interface SelfServerOptions {
 /** The built-in server by which an agent knows itself and keeps its context. */
 export function selfServer(options: SelfServerOptions): EndpointServer {
   const serverInfo = { name: selfServerName, title: 'Bowline', version: options.version };
-  return toolServer(selfServerName, { serverInfo, instructions }, selfTools(options), options.log);
+  return toolServer(selfServerName, { serverInfo, instructions }, () => selfTools(options), options.log);
 }
 
 const reading = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false } as const;

@@ -69,16 +69,18 @@ const callSchema = z.object({ name: z.string(), arguments: z._default(z.record(z
 /**
  * An MCP server that has tools and nothing else. It keeps nothing per session and answers without a handshake, so one
  * that goes on after a restart of the gateway needs no replay. Written here, because the SDK's costs 300 kB of
- * program and one instance per session.
+ * program and one instance per session. Its tools are made on first use: they are not to hold up a gateway that starts.
  */
 export function toolServer(
   name: string,
   introduction: Omit<EndpointServer['introduction'], 'capabilities'>,
-  tools: readonly Tool[],
+  makeTools: () => readonly Tool[],
   log: Log,
 ): EndpointServer {
-  const byName = new Map(tools.map((one) => [one.words.name, one]));
+  let made: ReadonlyMap<string, Tool> | undefined;
   let list: readonly object[] | undefined;
+
+  const tools = (): ReadonlyMap<string, Tool> => (made ??= new Map(makeTools().map((one) => [one.words.name, one])));
 
   async function run(called: Tool, caller: Caller, input: unknown, client: ServerClient): Promise<ToolResult> {
     try {
@@ -101,14 +103,14 @@ export function toolServer(
       case 'ping':
         return { jsonrpc: '2.0', id, result: {} };
       case 'tools/list':
-        list ??= tools.map(({ words, inputSchema }) => ({ ...words, inputSchema: inputSchema() }));
+        list ??= [...tools().values()].map(({ words, inputSchema }) => ({ ...words, inputSchema: inputSchema() }));
         return { jsonrpc: '2.0', id, result: { tools: list } };
       case 'tools/call': {
         const call = callSchema.safeParse(params, inEnglish);
         if (!call.success) {
           return rpcError(id, rpcCodes.invalidParams, `Invalid tools/call request: ${z.prettifyError(call.error)}`);
         }
-        const called = byName.get(call.data.name);
+        const called = tools().get(call.data.name);
         if (called === undefined) return rpcError(id, rpcCodes.invalidParams, `Tool ${call.data.name} not found`);
         return { jsonrpc: '2.0', id, result: await run(called, caller, call.data.arguments, client) };
       }

@@ -9,7 +9,7 @@ describe('tool server', () => {
   const server = toolServer(
     'tools',
     { serverInfo: { name: 'tools', version: '1' }, instructions: '' },
-    [
+    () => [
       plainTool(words('name'), ({ agent }) => success(agent)),
       plainTool(words('fail'), () => {
         throw new Error('no disk');
