@@ -125,6 +125,8 @@ describe('messages and notes of a real gateway, through real MCP clients', funct
     window = await WindowStandIn.join(endpoint, 'window-two');
     const files = [rig.paths.agent('bo').inbox, rig.paths.sharedNotes];
     const before = files.map((file) => existsSync(file));
+    // That it runs may have been lost with a kill: then these hands are asked to launch it, as all hands after it are.
+    if (window.state.agents['bo']?.life.kind === 'launching') await window.launch('bo');
     const { life } = window.state.agents['bo'] ?? {};
     await window.ask({ kind: 'remove', name: 'bo' });
     if (life?.kind !== 'running') throw new Error('bo does not run');
