@@ -1,6 +1,6 @@
 import { shellLine } from '../core/claude/shellLine.ts';
 import { fieldNames } from '../core/fleet/configurationChange.ts';
-import { builtInServers } from '../core/fleet/builtInServers.ts';
+import { switchableServers } from '../core/fleet/builtInServers.ts';
 import type { AgentConfiguration } from '../core/fleet/configuration.ts';
 import { type ConfigurationChange, configurationChangeSchema } from '../protocol/fleetState.ts';
 
@@ -66,10 +66,12 @@ export const configurationFields: readonly ConfigurationField[] = [
       Object.keys(servers)
         .flatMap((name) => (servers[name] === 'on' ? [name] : []))
         .join(' '),
-    words: serverNames,
+    words: switchableServers,
     read: (text, configuration) => {
       const chosen = text.split(' ');
-      const states = serverNames(configuration).map((name) => [name, chosen.includes(name) ? 'on' : 'off'] as const);
+      const states = switchableServers(configuration).map(
+        (name) => [name, chosen.includes(name) ? 'on' : 'off'] as const,
+      );
       return { servers: Object.fromEntries(states) };
     },
   },
@@ -98,10 +100,6 @@ export const configurationFields: readonly ConfigurationField[] = [
     },
   },
 ];
-
-function serverNames({ servers }: AgentConfiguration): readonly string[] {
-  return [...new Set([...builtInServers, ...Object.keys(servers)])];
-}
 
 function word(field: 'model' | 'permissionMode' | 'effort', hint: string): ConfigurationField {
   return {

@@ -1,7 +1,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import { BowlineError, messageOf } from '../base/errors.ts';
-import { builtInServers, newServers } from '../core/fleet/builtInServers.ts';
+import { newServers, switchableServers } from '../core/fleet/builtInServers.ts';
 import type { AgentConfiguration, FleetSettings } from '../core/fleet/configuration.ts';
 import type { FleetState } from '../core/fleet/state.ts';
 import type { ConfigurationChange } from '../protocol/fleetState.ts';
@@ -60,8 +60,8 @@ export async function configurationAfter(
   };
 }
 
-function refuseUnknownServer(name: string, { servers }: AgentConfiguration): void {
-  const known = [...new Set([...Object.keys(servers), ...builtInServers])];
+function refuseUnknownServer(name: string, before: AgentConfiguration): void {
+  const known = switchableServers(before);
   if (known.includes(name)) return;
   throw new BowlineError(
     'bad-request',

@@ -10,6 +10,11 @@ export function newServers({ messaging = 'off', memory = 'off' }: FleetSettings)
   return { 'bowline-self': 'on', 'bowline-messaging': messaging, 'bowline-memory': memory };
 }
 
+/** Names of the servers that can be switched for an agent. */
+export function switchableServers({ servers }: Pick<AgentConfiguration, 'servers'>): readonly string[] {
+  return [...new Set([...builtInServers, ...Object.keys(servers)])];
+}
+
 /** The configuration after a change of the settings: what they switch is switched for every agent, the last word counts. */
 export function switchedServers(
   configuration: AgentConfiguration,
