@@ -2,11 +2,12 @@ import { messageOf } from '../base/errors.ts';
 import { Emitter, type Event } from '../base/events.ts';
 import type { Disposable } from '../base/lifecycle.ts';
 import type { Log } from '../base/log.ts';
+import { bindingHealth } from '../core/binding/health.ts';
 import type { Effect } from '../core/fleet/effects.ts';
 import type { FleetEvent, FleetEventKind } from '../core/fleet/events.ts';
 import { plan } from '../core/fleet/plan.ts';
 import { reduce } from '../core/fleet/reduce.ts';
-import type { FleetState, Notice } from '../core/fleet/state.ts';
+import { agentOf, type FleetState, type Notice } from '../core/fleet/state.ts';
 import type { NumberedEvent } from '../node/stateFiles.ts';
 import type { Clock, FleetPort } from './ports.ts';
 import type { StateJournal } from './stateJournal.ts';
@@ -24,7 +25,7 @@ export interface FleetServiceOptions {
   readonly after?: After;
 }
 
-/** How long the plan after a lazy fact waits for more of them, in milliseconds: the answers of many agents come at once. */
+/** How long the plan after a lazy fact that changes no health waits for more: the answers of many agents come at once. In milliseconds. */
 const planSoonMs = 50;
 
 /** A plan that still decides after so many rounds contradicts itself. */
@@ -104,6 +105,17 @@ const urgencies: Readonly<Record<FleetEventKind, Urgency>> = {
   'resume failed': 'durable',
 };
 
+/** Whether an endpoint is bound, or not, by this fact: a launch and a healing end with it. */
+function changesHealth(event: FleetEvent, before: FleetState, after: FleetState, now: number): boolean {
+  const { name, server } = { name: undefined, server: undefined, ...event };
+  if (name === undefined || server === undefined) return false;
+  const [former, present] = [before, after].map((state) => {
+    const agent = agentOf(state, name);
+    return agent && bindingHealth(agent, server, state.epoch, now).state;
+  });
+  return former !== present;
+}
+
 /** The one owner and writer of the fleet's state: folds facts, plans, and tells both to whoever listens. */
 export class FleetService implements FleetPort, Disposable {
   private readonly events: Emitter<NumberedEvent>;
@@ -178,8 +190,10 @@ export class FleetService implements FleetPort, Disposable {
   report(event: FleetEvent): void {
     // What a clock told that was ahead would make all later facts count as older.
     const now = this.options.clock();
+    const before = this.current;
     if (!this.fold(event.at > now ? { ...event, at: now } : event)) return;
-    if (urgencies[event.kind] === 'durable') this.replan();
+    const isAwaited = urgencies[event.kind] === 'durable' || changesHealth(event, before, this.current, now);
+    if (isAwaited) this.replan();
     else this.replanSoon();
   }
 

@@ -113,7 +113,9 @@ function closedSince(
   }
   // The stream belonged to an earlier run of the gateway. Where the port stayed open the client waits in the backlog.
   const since = epoch.port === 'kept open' ? epoch.startedAt : (epoch.previousSeenAt ?? epoch.startedAt);
-  const settled = Math.max(since + patience, epoch.startedAt + times.returnAfterClosedPort);
+  const lastTry = since + patience;
+  const wasOver = lastTry + times.signOfLifeEvery <= epoch.startedAt;
+  const settled = wasOver ? epoch.startedAt : Math.max(lastTry, epoch.startedAt + times.returnAfterClosedPort);
   return { since, settled, cause: 'epoch changed' };
 }
 

@@ -14,7 +14,9 @@ export const bindingTimes = {
   givesUpAfter: 14_000,
   /** An older client has ended its stream for good by then (tries at 1.0 and 2.5 s). */
   olderStreamGoneAfter: 5_000,
-  /** Time for a client to come back to a port that was closed long enough for it to give up. */
+  /** A gateway may have lived for this long, and a moment more, after it was last known to. */
+  signOfLifeEvery: 5_000,
+  /** Time for a client to come back to a port that was closed for about as long as it takes to give up. */
   returnAfterClosedPort: 1_500,
   /** Time between `initialize` and the standing stream. */
   streamAfterInitialize: 5_000,

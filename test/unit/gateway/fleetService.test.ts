@@ -71,6 +71,24 @@ describe('FleetService', () => {
     );
   });
 
+  it('plans at once for the answer that a launch waits for, and soon for the one that changes nothing', () => {
+    const subject = { name, server, launchId: launch.id } as const;
+    const session = 'digest';
+    const client = { name: 'claude-code', version: '2.1.332', protocolVersion: '2025-11-25' };
+    const hook = { event: 'SessionStart', sessionId: 's1', transcriptExists: false } as const;
+    for (const event of [...begin, launched]) service.report(event);
+    now = 2_000;
+    service.report({ at: now, kind: 'hook reported', name, launchId: launch.id, hook });
+    service.report({ ...subject, at: now, kind: 'mcp initialized', session, client });
+    service.report({ ...subject, at: now, kind: 'mcp tools listed', session });
+    service.report({ ...subject, at: now, kind: 'mcp stream opened', session });
+    service.report({ ...subject, at: now, kind: 'probe answered', sentAt: now, roundTripMs: 1 });
+    const verified = events.at(-1)?.event.kind;
+    now += 30_000;
+    service.report({ ...subject, at: now, kind: 'probe answered', sentAt: now, roundTripMs: 1 });
+    assert.deepStrictEqual([verified, timers.delays().includes(50)], ['launch verified', true]);
+  });
+
   it('takes what a clock that was ahead told as happening now', () => {
     for (const event of begin) service.report({ ...event, at: event.at + 3_600_000 });
     assert.deepStrictEqual(

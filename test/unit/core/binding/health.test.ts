@@ -98,10 +98,18 @@ describe('binding health', () => {
     );
   });
 
-  it('unbinds at once after a long closed port, with a moment for clients that come back', () => {
-    const story = FleetStory.bound().restartGateway('was closed', 60_000);
+  it('unbinds at once after a port that was closed for so long that no client tries any more', () => {
+    const [long, barelyLong] = [60_000, 19_000].map((ms) => FleetStory.bound().restartGateway('was closed', ms));
     deepStrictEqual(
-      [summary(story), summary(story.wait(1_500))],
+      [long, barelyLong].map((story) => story && summary(story)),
+      ['unbound: gateway was away', 'unbound: gateway was away'],
+    );
+  });
+
+  it('gives a client a moment to come back where its last try may just have been', () => {
+    const story = FleetStory.bound().restartGateway('was closed', 18_999);
+    deepStrictEqual(
+      [summary(story.wait(1_499)), summary(story.wait(1))],
       ['suspect: epoch changed', 'unbound: gateway was away'],
     );
   });
