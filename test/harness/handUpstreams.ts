@@ -1,4 +1,5 @@
 import { Emitter } from '../../src/base/events.ts';
+import { silentLog } from '../../src/base/log.ts';
 import {
   type UpstreamDefinition,
   upstreamDefinition,
@@ -6,8 +7,10 @@ import {
 } from '../../src/gateway/upstream/definition.ts';
 import type { IntroductionTimes, OpenUpstream } from '../../src/gateway/upstream/forward.ts';
 import type { Upstreams } from '../../src/gateway/upstream/forwarder.ts';
+import type { HttpTimes } from '../../src/gateway/upstream/httpExchange.ts';
 import { HttpPool } from '../../src/gateway/upstream/httpPool.ts';
-import { HttpSession, type HttpTimes } from '../../src/gateway/upstream/httpSession.ts';
+import { HttpSession } from '../../src/gateway/upstream/httpSession.ts';
+import { RevisionSession } from '../../src/gateway/upstream/revisionSession.ts';
 
 /** No agent has an upstream. */
 export const noUpstreams: Upstreams = {
@@ -51,7 +54,11 @@ export class HandUpstreams {
       },
       open: (opening) =>
         opening.definition.kind === 'http' || others === undefined
-          ? new HttpSession({ opening, pool: this.pool, ...(times !== undefined && { times }) })
+          ? new RevisionSession(new HttpSession({ opening, pool: this.pool, ...(times !== undefined && { times }) }), {
+              opening,
+              onDidInvalidate: this.pool.onDidInvalidate,
+              log: silentLog,
+            })
           : others(opening),
       beforeUse: () => {
         this.beforeUse();

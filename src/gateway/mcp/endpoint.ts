@@ -16,13 +16,11 @@ import { type IdentityReading, readIdentity } from './identity.ts';
 import { type JsonRpcRequest, readMessage, type RequestId, rpcCodes, rpcError } from './jsonRpc.ts';
 import { Ledger } from './ledger.ts';
 import type { Prober } from './prober.ts';
+import { sessionRevisions } from './revisions.ts';
 import { ServerChannel } from './serverChannel.ts';
 import type { EndedBecause, SessionRecord } from './sessionFile.ts';
 import { newSessionId, sessionDigest, type SessionStore } from './sessionStore.ts';
 import { sameEndpoint, type StandingStreams } from './standingStreams.ts';
-
-/** Revisions with sessions and a standing stream, newest first: the first is offered to a client that wants another. */
-const protocolVersions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const;
 
 /**
  * Sessions that one launch may hold of one endpoint. A client leaves its former ones without a DELETE at each reconnect,
@@ -223,7 +221,8 @@ export class McpEndpoint extends DisposableObject {
       sendJson(response, 200, answer);
       return;
     }
-    const wanted = protocolVersions.find((version) => version === params.data.protocolVersion) ?? protocolVersions[0];
+    // One of them is offered to a client that wants another.
+    const wanted = sessionRevisions.find((version) => version === params.data.protocolVersion) ?? sessionRevisions[0];
     const id = newSessionId();
     const builtIn = this.servers.get(server);
     const introduced =
@@ -317,8 +316,8 @@ export class McpEndpoint extends DisposableObject {
 
   private checkRevision(exchange: Exchange, id: RequestId | null): boolean {
     const version = header(exchange.request, 'mcp-protocol-version');
-    if (version === undefined || protocolVersions.some((known) => known === version)) return true;
-    const sentence = `Bad Request: unsupported protocol version (supported: ${protocolVersions.join(', ')})`;
+    if (version === undefined || sessionRevisions.some((known) => known === version)) return true;
+    const sentence = `Bad Request: unsupported protocol version (supported: ${sessionRevisions.join(', ')})`;
     sendJson(exchange.response, 400, rpcError(id, rpcCodes.badRequest, sentence));
     return false;
   }

@@ -2,11 +2,11 @@ import type { ServerResponse } from 'node:http';
 import { sendJson, sendRaw } from '../http/answers.ts';
 import { rpcCodes, type RequestId, rpcError } from '../mcp/jsonRpc.ts';
 import { drained } from '../mcp/standingStreams.ts';
-import { eventOf, EventSplitter, isResponseTo, readEvent } from './httpEvents.ts';
+import { dataOf, eventOf, EventSplitter, isResponseTo } from './httpEvents.ts';
 import type { AnswerSink, ExchangeOutcome } from './upstreamSession.ts';
 
 /** Who waits for an answer, and may stop to. */
-class Waiting {
+export class Waiting {
   private readonly listeners: (() => void)[] = [];
   private over = false;
 
@@ -106,10 +106,7 @@ export class KeptAnswer extends Waiting implements AnswerSink {
   }
 
   events(part: Buffer | string): boolean {
-    for (const event of this.splitter.push(Buffer.from(part)) ?? []) {
-      const { data } = readEvent(event);
-      if (data !== '' && isResponseTo(this.id, data)) this.message ??= data;
-    }
+    for (const data of dataOf(this.splitter, part)) if (isResponseTo(this.id, data)) this.message ??= data;
     return true;
   }
 

@@ -95,6 +95,12 @@ export function readEvent(event: Buffer): StreamEvent {
   return { id, name, retry, data: data.join('\n') };
 }
 
+/** The data of those events that end in `part` and have some. */
+export function dataOf(splitter: EventSplitter, part: Buffer | string): string[] {
+  const events = splitter.push(Buffer.from(part)) ?? [];
+  return events.map((event) => readEvent(event).data).filter((data) => data !== '');
+}
+
 /** Whether `data` is the response to the request `id`. */
 export function isResponseTo(id: RequestId, data: string): boolean {
   const message = parsed(data);

@@ -48,6 +48,8 @@ export interface RefusedAnswer {
   /** What was asked. */
   readonly url: URL;
   readonly hadSession: boolean;
+  /** It is a JSON-RPC response to the request. */
+  readonly isAnswer: boolean;
 }
 
 /** What such an answer means. `login`: it may be one that only a person can do. */
@@ -57,6 +59,8 @@ export type RefusalReading =
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'unknown'; readonly reason: string }
   | { readonly kind: 'login'; readonly reason: string }
+  /** An error in the words of JSON-RPC, with a status that says the same. */
+  | { readonly kind: 'answer' }
   /** The upstream works, and does not want this message. */
   | { readonly kind: 'request refused'; readonly reason: string };
 
@@ -83,7 +87,7 @@ export function lowerCase(headers: Readonly<Record<string, string>>): Record<str
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-export function readRefusal({ status, location, text, url, hadSession }: RefusedAnswer): RefusalReading {
+export function readRefusal({ status, location, text, url, hadSession, isAnswer }: RefusedAnswer): RefusalReading {
   if (status === 307 || status === 308) {
     const to = location !== undefined && URL.canParse(location, url.href) ? new URL(location, url) : undefined;
     if (to?.origin === url.origin) return { kind: 'moved', to };
@@ -93,6 +97,7 @@ export function readRefusal({ status, location, text, url, hadSession }: Refused
   if (saysSessionLost(status, hadSession, text)) return { kind: 'session lost', reason };
   const credentials = credentialsRefusal(status);
   if (credentials !== undefined) return { kind: status === 401 ? 'login' : 'refused', reason: credentials };
+  if (isAnswer) return { kind: 'answer' };
   if (status === 404 || status === 405) {
     return { kind: 'refused', reason: `no MCP server is at this address (HTTP ${status})` };
   }

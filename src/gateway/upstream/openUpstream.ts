@@ -5,6 +5,7 @@ import type { OpenUpstream } from './forward.ts';
 import type { HttpPool } from './httpPool.ts';
 import { HttpSession } from './httpSession.ts';
 import { PipeUpstreams } from './pipeUpstreams.ts';
+import { RevisionSession } from './revisionSession.ts';
 import type { StdioProcesses } from './stdioProcesses.ts';
 
 /** What {@link upstreamOpener} opens; servers of other kinds are left to Claude. */
@@ -19,14 +20,16 @@ export interface OpenUpstreamOptions {
 
 /** Opens sessions of upstreams, each kind in its own way. */
 export function upstreamOpener(options: OpenUpstreamOptions): OpenUpstream {
-  const { pool } = options;
+  const { pool, log } = options;
+  const { onDidInvalidate } = pool;
   const pipes = new PipeUpstreams(options);
   return (opening) => {
     switch (opening.definition.kind) {
       case 'http':
-        return new HttpSession({ opening, pool });
+        return new RevisionSession(new HttpSession({ opening, pool }), { opening, onDidInvalidate, log });
       case 'stdio':
-      case 'sse':
+        return new RevisionSession(pipes.open(opening), { opening, onDidInvalidate, log });
+      case 'sse': // a transport of the revision 2024-11-05
         return pipes.open(opening);
     }
   };

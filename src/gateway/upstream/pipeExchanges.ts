@@ -69,8 +69,8 @@ export class PipeExchanges {
     return [...this.requests.values()];
   }
 
-  /** The request that the server answers. Only a number is an id that was given. */
-  answered(id: unknown): OpenRequest | undefined {
+  /** The open request that the server names, as in its answer. Only a number is an id that was given. */
+  ofServer(id: unknown): OpenRequest | undefined {
     return typeof id === 'number' ? this.requests.get(id) : undefined;
   }
 

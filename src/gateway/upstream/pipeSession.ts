@@ -3,10 +3,11 @@ import type { Event } from '../../base/events.ts';
 import { type Disposable, toDisposable } from '../../base/lifecycle.ts';
 import { type RequestId, rpcCodes } from '../mcp/jsonRpc.ts';
 import { eventOf } from './httpEvents.ts';
+import { subscriptionIdKey } from '../mcp/revisions.ts';
 import type { MessagePipe, PipeListener, PipeOpening } from './pipe.ts';
 import { memberOf, type OpenRequest, PipeExchanges } from './pipeExchanges.ts';
 import { idSpan, withId } from './pipeId.ts';
-import { TimeLimit } from './timeLimit.ts';
+import { silenceLimit, type SilenceTimes, TimeLimit } from './timeLimit.ts';
 import type {
   AgentMessage,
   AnswerSink,
@@ -17,13 +18,9 @@ import type {
 } from './upstreamSession.ts';
 
 /** Limits of an upstream behind a pipe, in milliseconds. */
-export interface PipeTimes {
+export interface PipeTimes extends SilenceTimes {
   /** Until the server has answered `initialize`, with all starts. */
   readonly setUp: number;
-  /** From a request to its answer, or its progress. */
-  readonly answer: number;
-  /** The same for `tools/call`, which may rightly take long. */
-  readonly call: number;
 }
 
 export const pipeTimes: PipeTimes = { setUp: 30_000, answer: 60_000, call: 3_600_000 };
@@ -183,8 +180,7 @@ export class PipeSession implements UpstreamSession {
     limitMs?: number,
   ): Promise<ExchangeOutcome> {
     const request = this.exchanges.begin(message, text, sink);
-    const byMethod = request.method === 'tools/call' ? this.times.call : this.times.answer;
-    const limit = new TimeLimit(limitMs ?? byMethod, (milliseconds) => {
+    const limit = new TimeLimit(limitMs ?? silenceLimit(request.method, this.times), (milliseconds) => {
       request.settle({ kind: 'unknown', reason: `it did not answer within ${Math.round(milliseconds / 1000)} s` });
       this.takeBack(pipe, request, 'No answer within the time limit');
     });
@@ -243,7 +239,7 @@ export class PipeSession implements UpstreamSession {
       this.options.dropped('is no message of JSON-RPC');
       return;
     }
-    const request = this.exchanges.answered(id);
+    const request = this.exchanges.ofServer(id);
     if (request === undefined) {
       if (!this.exchanges.wasGiven(id)) this.options.dropped('answers a request that was never made');
       return;
@@ -273,7 +269,9 @@ export class PipeSession implements UpstreamSession {
 
   private notified(text: string, method: string, message: unknown): void {
     const params = memberOf(message, 'params');
-    if (method === 'notifications/cancelled') {
+    const subscription = this.exchanges.ofServer(memberOf(memberOf(params, '_meta'), subscriptionIdKey));
+    if (subscription !== undefined) this.pass(text, subscription);
+    else if (method === 'notifications/cancelled') {
       const id = this.exchanges.serverTakesBack(memberOf(params, 'requestId'));
       if (id !== undefined) this.pass(withRequestId(message, id), this.cause());
     } else if (method === 'notifications/progress') {

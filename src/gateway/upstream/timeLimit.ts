@@ -1,5 +1,26 @@
 import type { Disposable } from '../../base/lifecycle.ts';
 
+/** How long nothing may be heard of a request, in milliseconds. */
+export interface SilenceTimes {
+  readonly answer: number;
+  /** Of `tools/call`, which may rightly take long. */
+  readonly call: number;
+}
+
+/** The most that a timer takes, in milliseconds. */
+const forEver = 2 ** 31 - 1;
+
+export function silenceLimit(method: string, { answer, call }: SilenceTimes): number {
+  switch (method) {
+    case 'tools/call':
+      return call;
+    case 'subscriptions/listen': // answered when the upstream has nothing more to tell
+      return forEver;
+    default:
+      return answer;
+  }
+}
+
 /** One limit that is set anew as something goes on. Keeps no process alive. */
 export class TimeLimit implements Disposable {
   private timer: ReturnType<typeof setTimeout>;

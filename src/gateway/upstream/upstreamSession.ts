@@ -74,8 +74,8 @@ export interface UpstreamSession extends Disposable {
    * it is disposed. Called once at a time. `lastEventId`: where the agent's former stream ended.
    */
   listen(sink: EventSink, lastEventId: string | undefined): Disposable;
-  /** Goes on with a request's own stream after the event `lastEventId`. Absent: events have no ids here. */
-  resume?(lastEventId: string, sink: AnswerSink): Promise<ExchangeOutcome>;
+  /** Goes on with a request's own stream after the event `lastEventId`. Absent, or undefined: events have no ids here. */
+  resume?(lastEventId: string, sink: AnswerSink): Promise<ExchangeOutcome> | undefined;
   /** Tells the upstream that this session is over, and disposes of it. Mere disposal leaves it for a later run. */
   end(): void;
   /** What a later run of the gateway needs to go on with this session; undefined: it cannot. Known after `initialize`. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { drained } from '../../../src/gateway/mcp/standingStreams.ts';
-import type { HttpTimes } from '../../../src/gateway/upstream/httpSession.ts';
+import type { HttpTimes } from '../../../src/gateway/upstream/httpExchange.ts';
 import { beginStream, type Fault, FaultyUpstream, sendMessage } from '../../harness/faultyUpstream.ts';
 import { wireStream } from '../../harness/mcpWire.ts';
 import { answerOf, brief, type RigClient, upstreamName, UpstreamRig } from '../../harness/upstreamRig.ts';

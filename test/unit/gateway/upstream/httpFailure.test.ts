@@ -2,6 +2,7 @@ import { deepStrictEqual } from 'node:assert/strict';
 import { connectionFailure, readRefusal } from '../../../../src/gateway/upstream/httpFailure.ts';
 
 const url = new URL('http://127.0.0.1:4000/mcp');
+const answered = { location: undefined, text: '', url, hadSession: true, isAnswer: false };
 
 describe('failures of an upstream over HTTP', () => {
   it('mean a lost session by status and session, and by words only where a status means more than one thing', () => {
@@ -13,7 +14,7 @@ describe('failures of an upstream over HTTP', () => {
       ),
       ...[400, 404, 503, 500].map((status) => [status, 'Session not found', false] as const),
       [500, 'Session not found', true] as const,
-    ].map(([status, text, hadSession]) => readRefusal({ status, location: undefined, text, url, hadSession }).kind);
+    ].map(([status, text, hadSession]) => readRefusal({ ...answered, status, text, hadSession }).kind);
     deepStrictEqual(kinds, [
       ...['session lost', 'session lost', 'request refused', 'request refused'],
       ...['session lost', 'session lost', 'session lost', 'session lost'],
@@ -23,9 +24,19 @@ describe('failures of an upstream over HTTP', () => {
     ]);
   });
 
+  it('are the answer where they hold one, unless they say that the session is lost or a login is wanted', () => {
+    const kinds = [400, 401, 403, 404, 422, 500].map(
+      (status) => readRefusal({ ...answered, status, hadSession: false, isAnswer: true }).kind,
+    );
+    deepStrictEqual(
+      [...kinds, readRefusal({ ...answered, status: 404, isAnswer: true }).kind],
+      ['answer', 'login', 'refused', 'answer', 'answer', 'answer', 'session lost'],
+    );
+  });
+
   it('are followed to another path, never to another address', () => {
     const read = (location: string | undefined): unknown => {
-      const reading = readRefusal({ status: 307, location, text: '', url, hadSession: true });
+      const reading = readRefusal({ ...answered, status: 307, location });
       return reading.kind === 'moved' ? reading.to.href : reading.kind;
     };
     deepStrictEqual(
