@@ -25,9 +25,10 @@ const bundles = [
   {
     name: 'window',
     entry: 'src/extension/window.ts',
-    external: (name) => isBuiltin(name) || name === 'vscode' || name === 'node-pty',
+    external: (name) => isBuiltin(name) || ['vscode', 'node-pty', './reports.js'].includes(name),
     input: (name) => name !== 'node-pty',
   },
+  { name: 'reports', entry: 'src/extension/reports.ts', external: isBuiltin, input: (name) => name !== 'node-pty' },
   {
     name: 'holder',
     entry: 'src/holder/main.ts',
@@ -48,10 +49,13 @@ const bundles = [
 /** Files that the webview loads by address. */
 const assets = ['codicon.css', 'codicon.ttf'];
 
-/** The import of `window.ts` is that of a bundle of its own, which is read when it is needed. */
+/** An import of one of these is that of a bundle of its own, which is read when it is needed. */
 const ownBundle = {
-  name: 'window is a bundle of its own',
-  setup: ({ onResolve }) => onResolve({ filter: /^\.\/window\.ts$/ }, () => ({ path: './window.js', external: true })),
+  name: 'bundles of their own',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^\.\/(window|reports)\.ts$/ }, ({ path: name }) => {
+      return { path: name.replace(/ts$/, 'js'), external: true };
+    }),
 };
 
 /** Of ws a client needs no server; its package does not say that its files do nothing by themselves. */

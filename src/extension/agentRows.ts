@@ -1,7 +1,8 @@
-import { sep } from 'node:path';
 import type { AgentRow, EndpointRow, FleetView } from '../core/fleet/select.ts';
 import { currentLaunch } from '../core/fleet/agent.ts';
+import { needOf } from '../core/fleet/need.ts';
 import type { FleetState } from '../core/fleet/state.ts';
+import { baseName } from './agentOrder.ts';
 import { serverState } from './ownServerText.ts';
 
 /** An icon of the codicon font and the id of a theme colour. */
@@ -27,20 +28,6 @@ const alert = { color: 'list.errorForeground' };
 const attention = { color: 'list.warningForeground' };
 const calm = { color: 'testing.iconPassed' };
 const dim = { color: 'disabledForeground' };
-
-/** Agents of the open folders first, each group by name. */
-export function orderAgents(agents: readonly AgentRow[], folders: readonly string[]): readonly AgentRow[] {
-  const rank = (agent: AgentRow): number => (belongsTo(agent.directory, folders) ? 0 : 1);
-  return [...agents].sort((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1));
-}
-
-/** Whether `directory` is one of the folders or below one. */
-export function belongsTo(directory: string, folders: readonly string[]): boolean {
-  return folders.some((folder) => {
-    const below = folder.endsWith(sep) ? folder : folder + sep;
-    return (directory + sep).startsWith(below);
-  });
-}
 
 /** Title and text of each line of a tooltip; plain text. */
 export type TooltipLines = readonly (readonly [title: string, text: string])[];
@@ -119,6 +106,8 @@ function endpointFacts({ state, roundTripMs }: EndpointRow): string {
 }
 
 function agentIcon(agent: AgentRow): RowIcon {
+  const need = needOf(agent)?.kind;
+  if (need === 'waiting for permission' || need === 'waiting for input') return { id: 'bell-dot', ...attention };
   switch (agent.life) {
     case 'dead':
       return { id: 'error', ...alert };
@@ -135,8 +124,14 @@ function agentIcon(agent: AgentRow): RowIcon {
       return { id: 'sync~spin', ...attention };
     case 'verifying':
     case 'ready':
-      return worstIcon(agent.worst);
+      return activeIcon(agent);
   }
+}
+
+/** The form tells what it does, the colour whether it has its tools; where they are in doubt, that is the form. */
+function activeIcon({ activity, worst }: AgentRow): RowIcon {
+  const icon = worstIcon(worst);
+  return activity === 'busy' && (worst === 'bound' || worst === 'not checkable') ? { ...icon, id: 'zap' } : icon;
 }
 
 function worstIcon(state: EndpointRow['state']): RowIcon {
@@ -158,8 +153,4 @@ function worstIcon(state: EndpointRow['state']): RowIcon {
     case 'off':
       return { id: 'circle-slash', ...dim };
   }
-}
-
-function baseName(directory: string): string {
-  return directory.split(sep).filter(Boolean).at(-1) ?? directory;
 }

@@ -1,13 +1,13 @@
 import * as vscode from 'vscode';
 import { type Disposable, DisposableObject, DisposableStore, toDisposable } from '../base/lifecycle.ts';
 import { causeText } from '../core/binding/causes.ts';
-import type { AgentRow, Blackout, FleetView } from '../core/fleet/select.ts';
+import type { AgentRow, Blackout } from '../core/fleet/select.ts';
 import { currentLaunch } from '../core/fleet/agent.ts';
-import { lostAgents, openRestoration } from '../core/fleet/restore.ts';
 import type { GatewayClient } from './gatewayClient.ts';
 import type { FleetPresenter } from './fleetPresenter.ts';
 import { byOutage, namesToHeal } from './healProgress.ts';
-import { changedSince, newlyInNeed } from './launchOutcome.ts';
+import { changedSince, isWaiting, newlyInNeed, newlyWaiting } from './launchOutcome.ts';
+import type { MutedAgents } from './mutedAgents.ts';
 import { settingNamedIn } from './namedSetting.ts';
 import { openSetting } from './openSetting.ts';
 import type { CommandId } from './commands/commandIds.ts';
@@ -19,9 +19,21 @@ interface Offer {
   readonly over?: () => string | undefined;
 }
 
+/** What {@link Attention} asks of the window around it. */
+export interface Surroundings {
+  /** The agent whose terminal the person looks at; undefined: none. */
+  readonly inSight: () => string | undefined;
+  readonly muted: MutedAgents;
+}
+
+/** A question that is answered within this time, by a rule or at the terminal, is no matter for a message; in milliseconds. */
+const questionPatience = 2_000;
+
 /**
- * Notifies when a person is needed: an agent became blocked or died, the gateway does not start, or it noticed something
- * grave. Of several windows only the one with the hands does, and the one whose command it was.
+ * Notifies when a person is needed: an agent asks something, became blocked or died, the gateway does not start, or it
+ * noticed something grave. Of several windows only the one with the hands does, and the one whose command it was. Nothing
+ * is told of an agent whose notifications the person does not want. VS Code itself holds back what is no error while the
+ * person does not want to be disturbed.
  */
 export class Attention extends DisposableObject {
   private readonly ownLaunches = new Set<string>();
@@ -29,29 +41,35 @@ export class Attention extends DisposableObject {
   private readonly followed = new Set<string>();
   /** Outages whose message is on the screen. */
   private readonly toldOutages = new Set<string>();
+  /** Of agents that have just asked something. */
+  private readonly questions = new Map<string, ReturnType<typeof setTimeout>>();
   private lastAgents: readonly AgentRow[];
   private lastNoticeAt = Date.now();
   private toldStartProblem = '';
-  private canHeal = false;
-  private canRestore = false;
 
   constructor(
     private readonly presenter: FleetPresenter,
     private readonly client: GatewayClient,
     private readonly window: string,
+    private readonly around: Surroundings,
   ) {
     super();
     this.lastAgents = presenter.view.agents;
     this._register(
+      toDisposable(() => {
+        for (const timer of this.questions.values()) clearTimeout(timer);
+      }),
+    );
+    this._register(
       presenter.onDidChange((view) => {
-        this.offerHealing(view);
-        this.offerRestoring();
         const inNeed = newlyInNeed(this.lastAgents, view.agents, this.ownLaunches);
+        const waiting = newlyWaiting(this.lastAgents, view.agents);
         this.lastAgents = view.agents;
         const hasHands = client.state.hands?.holder === window;
         const isMine = ({ name }: AgentRow): boolean =>
-          (hasHands || this.ownLaunches.has(name)) && !this.followed.has(name);
+          (hasHands || this.ownLaunches.has(name)) && !this.followed.has(name) && !around.muted.has(name);
         this.tellAll(inNeed.filter(isMine), view.blackouts);
+        for (const row of waiting.filter(isMine)) this.tellQuestionLater(row.name);
         this.tellNotices();
       }),
     );
@@ -98,22 +116,6 @@ export class Attention extends DisposableObject {
     return toDisposable(() => {
       for (const name of names) this.followed.delete(name);
     });
-  }
-
-  /** For the `when` clauses of the manifest. */
-  private offerHealing(view: FleetView): void {
-    const canHeal = namesToHeal(view).length > 0;
-    if (canHeal === this.canHeal) return;
-    this.canHeal = canHeal;
-    void vscode.commands.executeCommand('setContext', 'bowline.lostTools', canHeal);
-  }
-
-  private offerRestoring(): void {
-    const { state } = this.client;
-    const canRestore = lostAgents(state).length > 0 || openRestoration(state) !== undefined;
-    if (canRestore === this.canRestore) return;
-    this.canRestore = canRestore;
-    void vscode.commands.executeCommand('setContext', 'bowline.lostWithHost', canRestore);
   }
 
   /** Agents of one outage are one message, and one that is on the screen is not repeated. */
@@ -175,8 +177,31 @@ export class Attention extends DisposableObject {
     } else if (!hasProcess) offers.push(acting('Resume', 'bowline.start'));
     if (namesToHeal(this.presenter.view).includes(row.name)) offers.unshift(acting('Heal Now', 'bowline.healNow'));
     // More buttons are cut so that nobody can read them.
+    if (offers.length < 3) offers.push(this.mute(row.name));
     if (offers.length < 3) offers.push(command('Show Log', 'bowline.showLog'));
     return offer(row.life === 'dead' ? 'error' : 'warning', `${row.name} needs you: ${row.detail}`, offers);
+  }
+
+  private mute(name: string): Offer {
+    return { title: `Don't Show for ${name}`, run: () => this.around.muted.mute(name) };
+  }
+
+  /** Once for each question: one that goes and comes back is another one. */
+  private tellQuestionLater(name: string): void {
+    clearTimeout(this.questions.get(name));
+    const since = (): number | undefined => this.client.state.agents[name]?.activity.since;
+    const asked = since();
+    const timer = setTimeout(() => {
+      this.questions.delete(name);
+      const row = this.presenter.view.agents.find((agent) => agent.name === name);
+      if (row === undefined || !isWaiting(row) || since() !== asked || this.around.inSight() === name) return;
+      const what = row.activity === 'waiting for permission' ? 'your permission' : 'your answer';
+      void offer('warning', `${name} waits for ${what}.`, [
+        command('Attach', 'bowline.attach', { agent: name }),
+        this.mute(name),
+      ]);
+    }, questionPatience);
+    this.questions.set(name, timer);
   }
 
   private tellNotices(): void {
@@ -184,9 +209,9 @@ export class Attention extends DisposableObject {
     // A gateway that has just started notices things before it lends the hands to the window that is to tell them.
     if (hands?.holder === undefined) return;
     const fresh = notices.filter(({ at, severity }) => at > this.lastNoticeAt && severity === 'error');
-    for (const { at, code, sentence } of fresh) {
+    for (const { at, code, sentence, agent } of fresh) {
       this.lastNoticeAt = Math.max(this.lastNoticeAt, at);
-      if (hands.holder !== this.window) continue;
+      if (hands.holder !== this.window || (agent !== undefined && this.around.muted.has(agent))) continue;
       const offers = code === 'host-gone' ? [command('Restore All', 'bowline.restoreAll')] : [];
       void offer('error', sentence, [...offers, command('Show Log', 'bowline.showLog')]);
     }

@@ -21,10 +21,23 @@ export interface ConfigurationField {
   readonly read: (text: string, present: AgentConfiguration) => ConfigurationChange | string;
 }
 
+/** One word of Claude's. `word` undefined: it is left to Claude. */
+type WordReading =
+  { readonly ok: true; readonly word: string | undefined } | { readonly ok: false; readonly sentence: string };
+
+const modelHint = 'A model, such as opus or sonnet. Empty: Claude chooses.';
+const permissionHint = 'A permission mode, such as default, acceptEdits or plan. Empty: Claude chooses.';
+
+/** What a new agent may be started with. */
+export const launchFields = [
+  { field: 'model', hint: modelHint, read: readWord },
+  { field: 'permissionMode', hint: permissionHint, read: readWord },
+] as const;
+
 /** In the order in which they are offered. */
 export const configurationFields: readonly ConfigurationField[] = [
-  word('model', 'A model, such as opus or sonnet. Empty: Claude chooses.'),
-  word('permissionMode', 'A permission mode, such as default, acceptEdits or plan. Empty: Claude chooses.'),
+  word('model', modelHint),
+  word('permissionMode', permissionHint),
   word('effort', 'An effort, such as low, medium or high. Empty: Claude chooses.'),
   {
     label: fieldNames.systemPrompt,
@@ -107,11 +120,18 @@ function word(field: 'model' | 'permissionMode' | 'effort', hint: string): Confi
     hint,
     present: (configuration) => configuration[field] ?? '',
     read: (text) => {
-      const value = text.trim();
-      if (value === '') return { [field]: null };
-      return /^[^-\s]\S*$/.test(value) ? { [field]: value } : 'This must be one word that does not begin with "-".';
+      const reading = readWord(text);
+      return reading.ok ? { [field]: reading.word ?? null } : reading.sentence;
     },
   };
+}
+
+function readWord(text: string): WordReading {
+  const word = text.trim();
+  if (word === '') return { ok: true, word: undefined };
+  return /^[^-\s]\S*$/.test(word)
+    ? { ok: true, word }
+    : { ok: false, sentence: 'This must be one word that does not begin with "-".' };
 }
 
 function readEnvironment(text: string): ConfigurationChange | string {

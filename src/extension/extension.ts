@@ -11,7 +11,8 @@ import type { BowlineWindow, RunningWindow } from './fleetWindow.ts';
 export async function activate(context: vscode.ExtensionContext): Promise<BowlineWindow> {
   const opening = open(context);
   for (const id of commandIds) {
-    const run = async (argument: unknown): Promise<void> => (await opening).run(id, argument);
+    const run = async (argument: unknown, selection: unknown): Promise<void> =>
+      (await opening).run(id, argument, selection);
     context.subscriptions.push(vscode.commands.registerCommand(id, run));
   }
   return (await opening).shown;

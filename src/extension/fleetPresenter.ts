@@ -12,19 +12,27 @@ export interface FleetSource {
   readonly onDidChange: Event<unknown>;
 }
 
-/** The longest a change waits to be shown, in milliseconds; many events in a row, as the answers to all probes, are one change. */
+/**
+ * The longest a change waits to be shown, in milliseconds; many events in a row, as the answers to all probes, are one
+ * change. What a person looks at follows within a frame.
+ */
 const coalesceMs = 100;
+const frameMs = 10;
 const awayTickMs = 1_000;
 
 /** What the views show, kept up to date: after events, and at the times at which it changes by itself. */
 export class FleetPresenter extends DisposableObject {
   private readonly changeEmitter: Emitter<FleetView>;
+  private readonly nowEmitter: Emitter<FleetView>;
   private shown: FleetView;
   private isStale = false;
   private connectionKind: Connection['kind'];
   private pending: ReturnType<typeof setTimeout> | undefined;
+  private frame: ReturnType<typeof setTimeout> | undefined;
   private wake: ReturnType<typeof setTimeout> | undefined;
 
+  /** For what costs little to draw: within a frame after the event. */
+  readonly onDidChangeNow: Event<FleetView>;
   readonly onDidChange: Event<FleetView>;
 
   constructor(
@@ -35,6 +43,8 @@ export class FleetPresenter extends DisposableObject {
     super();
     this.changeEmitter = this._register(new Emitter<FleetView>(onListenerError));
     this.onDidChange = this.changeEmitter.event;
+    this.nowEmitter = this._register(new Emitter<FleetView>(onListenerError));
+    this.onDidChangeNow = this.nowEmitter.event;
     this.connectionKind = source.connection.kind;
     this.shown = this.select();
     this._register(
@@ -45,6 +55,7 @@ export class FleetPresenter extends DisposableObject {
     this._register(
       toDisposable(() => {
         clearTimeout(this.pending);
+        clearTimeout(this.frame);
         clearTimeout(this.wake);
       }),
     );
@@ -66,19 +77,28 @@ export class FleetPresenter extends DisposableObject {
     this.isStale = true;
     const connectionChanged = this.source.connection.kind !== this.connectionKind;
     this.connectionKind = this.source.connection.kind;
-    if (connectionChanged) this.publish();
-    else
-      this.pending ??= setTimeout(() => {
-        this.publish();
-      }, coalesceMs);
+    if (connectionChanged) {
+      this.publish();
+      return;
+    }
+    this.frame ??= setTimeout(() => {
+      this.frame = undefined;
+      this.nowEmitter.fire(this.view);
+    }, frameMs);
+    this.pending ??= setTimeout(() => {
+      this.publish();
+    }, coalesceMs);
   }
 
   private publish(): void {
     clearTimeout(this.pending);
+    clearTimeout(this.frame);
     this.pending = undefined;
+    this.frame = undefined;
     this.isStale = true;
     const view = this.view;
     this.planWake();
+    this.nowEmitter.fire(view);
     this.changeEmitter.fire(view);
   }
 

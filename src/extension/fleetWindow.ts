@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import * as z from 'zod/mini';
@@ -12,20 +11,24 @@ import { Hands } from '../node/hands/hands.ts';
 import { loadPty } from '../node/pty.ts';
 import { defaultStateDirectory, statePaths } from '../node/statePaths.ts';
 import { TmuxServer } from '../node/tmux/tmuxServer.ts';
-import type { AgentNode } from './agentNodes.ts';
+import { type AgentNode, pointedAt } from './agentNodes.ts';
 import { AgentsTree } from './agentsTree.ts';
 import { Attention } from './attention.ts';
 import { AuditDocuments } from './auditDocuments.ts';
 import { BindingHealthView } from './bindingHealthView.ts';
 import type { CommandId } from './commands/commandIds.ts';
 import { runCommand } from './commands/commandTable.ts';
+import { ClosedTerminalNotice } from './closedTerminalNotice.ts';
+import { ContextKeys } from './contextKeys.ts';
 import { FleetPresenter } from './fleetPresenter.ts';
 import { FleetWatch } from './fleetWatch.ts';
 import { GatewayClient } from './gatewayClient.ts';
 import { HandsHost } from './handsHost.ts';
 import { ChannelLog } from './log.ts';
+import { MutedAgents } from './mutedAgents.ts';
+import { requirePty } from './nodePty.ts';
 import { PipesNotice } from './pipesNotice.ts';
-import { RestartPlanDocuments } from './restartPlanDocuments.ts';
+import { ReportDocuments } from './reportDocuments.ts';
 import { SettingsSync, tmuxPathSetting } from './settings.ts';
 import { StatusBar } from './statusBar.ts';
 import type { StatusLook } from './statusLook.ts';
@@ -44,15 +47,16 @@ export interface BowlineWindow {
   readonly agents: vscode.TreeDataProvider<AgentNode>;
 }
 
-// Loaded on first use and never bundled: it is native, and optional.
-const require = createRequire(__filename);
 const manifestSchema = z.object({ version: z.string() });
 
 /** A window with everything in it. */
 export interface RunningWindow {
   readonly shown: BowlineWindow;
-  /** Never rejects: an error is told to the person and logged. */
-  run(id: CommandId, argument: unknown): Promise<void>;
+  /**
+   * Never rejects: an error is told to the person and logged. `selection`: the rows that are selected in the view that the
+   * command was chosen in.
+   */
+  run(id: CommandId, argument: unknown, selection: unknown): Promise<void>;
 }
 
 /** The composition root: everything of this process is made here. Without a fleet on this machine nothing is started. */
@@ -94,7 +98,7 @@ export async function openFleetWindow(context: vscode.ExtensionContext): Promise
         return new Hands({
           stateDirectory: paths.directory,
           ...(tmuxPath !== '' && { tmuxPath }),
-          loadPty: () => loadPty(() => require('node-pty')),
+          loadPty: () => loadPty(requirePty),
           environment: process.env,
           fleet: () => client.state,
           report: (facts) => {
@@ -106,7 +110,7 @@ export async function openFleetWindow(context: vscode.ExtensionContext): Promise
       log,
     ),
   );
-  const terminals = new AgentTerminals(paths, async () => {
+  const locateTmux = async (): Promise<string> => {
     const server = new TmuxServer({
       stateDirectory: paths.directory,
       tmuxPath: tmuxPathSetting(),
@@ -114,9 +118,23 @@ export async function openFleetWindow(context: vscode.ExtensionContext): Promise
       log,
     });
     return (await server.locate()).file;
-  });
-  const attention = store.add(new Attention(presenter, client, window));
-  const agents = store.add(new AgentsTree(presenter));
+  };
+  const closed = new ClosedTerminalNotice(
+    () => client.state,
+    context.globalState,
+    (sentence) => {
+      void vscode.window.showInformationMessage(sentence);
+    },
+  );
+  const terminals = store.add(
+    new AgentTerminals(paths, locateTmux, (name) => {
+      closed.closed(name);
+    }),
+  );
+  const muted = new MutedAgents(context.globalState);
+  const attention = store.add(new Attention(presenter, client, window, { muted, inSight: () => terminals.inSight }));
+  store.add(new ContextKeys(presenter, client));
+  const agents = store.add(new AgentsTree(presenter, context.workspaceState));
   const statusBar = store.add(
     new StatusBar(presenter, {
       startProblem: () => client.startProblem?.message,
@@ -137,10 +155,11 @@ export async function openFleetWindow(context: vscode.ExtensionContext): Promise
   );
   store.add(new BindingHealthView(presenter, context.extensionUri, log));
   store.add(new SettingsSync(client, log));
-  const plans = store.add(new RestartPlanDocuments());
+  const reports = store.add(new ReportDocuments());
   const audit = store.add(new AuditDocuments(presenter, window));
   const commandContext = {
-    ...{ client, presenter, terminals, attention, log, paths, plans, audit },
+    ...{ client, presenter, terminals, attention, log, paths, reports, audit, agents },
+    ...{ muted, memory: context.globalState },
     windowFacts: windowFacts({ context, window, client, hands }),
   };
   store.add(
@@ -179,7 +198,10 @@ export async function openFleetWindow(context: vscode.ExtensionContext): Promise
     },
     agents,
   };
-  return { shown, run: (id, argument) => runCommand(commandContext, id, argument) };
+  return {
+    shown,
+    run: (id, argument, selection) => runCommand(commandContext, id, pointedAt(argument, selection)),
+  };
 }
 
 async function offerReload(sentence: string): Promise<void> {

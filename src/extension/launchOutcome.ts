@@ -1,3 +1,4 @@
+import { needOf } from '../core/fleet/need.ts';
 import type { AgentRow } from '../core/fleet/select.ts';
 
 /** What became of a launch that somebody waits for. */
@@ -32,7 +33,7 @@ export function launchOutcome(
 }
 
 /**
- * Agents that began to need a person between two views. Those that were not known before are no news, such as all of
+ * Agents that became blocked or died between two views. Those that were not known before are no news, such as all of
  * them when a window opens, unless they are named in `awaited`.
  */
 export function newlyInNeed(
@@ -47,6 +48,21 @@ export function newlyInNeed(
     if (known === undefined) return awaited.has(row.name);
     return known.life !== row.life || known.detail !== row.detail;
   });
+}
+
+/** Agents that began to wait for an answer between two views. What a window finds when it opens is no news. */
+export function newlyWaiting(before: readonly AgentRow[], after: readonly AgentRow[]): readonly AgentRow[] {
+  const former = new Map(before.map((row) => [row.name, row]));
+  return after.filter((row) => {
+    const known = former.get(row.name);
+    return known !== undefined && isWaiting(row) && !(isWaiting(known) && known.activity === row.activity);
+  });
+}
+
+/** Whether it has asked something: it goes on when a person answers. */
+export function isWaiting(row: AgentRow): boolean {
+  const need = needOf(row)?.kind;
+  return need === 'waiting for permission' || need === 'waiting for input';
 }
 
 /**

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { DisposableObject } from '../base/lifecycle.ts';
 import type { CommandId } from './commands/commandIds.ts';
 import type { FleetPresenter } from './fleetPresenter.ts';
-import { type StatusLook, statusLook } from './statusLook.ts';
+import { type ReportLine, type StatusLook, statusLook, statusReport } from './statusLook.ts';
 
 /** Why something waits, asked when the item is drawn. */
 export interface StatusProblems {
@@ -17,6 +17,7 @@ export class StatusBar extends DisposableObject {
     vscode.window.createStatusBarItem('fleet', vscode.StatusBarAlignment.Left, 10),
   );
   private current: StatusLook | undefined;
+  private drawn = '';
 
   constructor(
     private readonly presenter: FleetPresenter,
@@ -26,7 +27,7 @@ export class StatusBar extends DisposableObject {
     this.item.name = 'Bowline Fleet';
     this.item.command = 'bowline.showCauses';
     this._register(
-      presenter.onDidChange(() => {
+      presenter.onDidChangeNow(() => {
         this.draw();
       }),
     );
@@ -39,17 +40,23 @@ export class StatusBar extends DisposableObject {
   }
 
   draw(): void {
-    const look = statusLook(this.presenter.view, {
+    const { view } = this.presenter;
+    const look = statusLook(view, {
       startProblem: this.problems.startProblem(),
       handsProblem: this.problems.handsProblem(),
     });
     this.current = look;
+    const report = look === undefined ? [] : statusReport(view, look);
+    // An item that is set anew closes the tooltip that a person reads.
+    const drawn = JSON.stringify([look, report]);
+    if (drawn === this.drawn) return;
+    this.drawn = drawn;
     if (look === undefined) {
       this.item.hide();
       return;
     }
     this.item.text = look.text;
-    this.item.tooltip = look.healing === 'offered' ? withHealing(look.tooltip) : look.tooltip;
+    this.item.tooltip = tooltip(report);
     this.item.accessibilityInformation = { label: look.accessibleLabel, role: 'button' };
     this.item.backgroundColor =
       look.background === 'none' ? undefined : new vscode.ThemeColor(`statusBarItem.${look.background}Background`);
@@ -58,9 +65,17 @@ export class StatusBar extends DisposableObject {
 }
 
 /** Names come from elsewhere: they are appended as text, never as Markdown. */
-function withHealing(text: string): vscode.MarkdownString {
+function tooltip(lines: readonly ReportLine[]): vscode.MarkdownString {
   const markdown = new vscode.MarkdownString('', true);
-  markdown.isTrusted = { enabledCommands: ['bowline.healAll'] satisfies CommandId[] };
-  for (const line of text.split('\n')) markdown.appendText(line).appendMarkdown('\n\n');
-  return markdown.appendMarkdown('[$(heart) Heal All](command:bowline.healAll)');
+  const commands = lines.flatMap(({ links }) => links.map(({ command }) => command));
+  markdown.isTrusted = { enabledCommands: [...new Set(commands)] satisfies CommandId[] };
+  for (const { text, links } of lines) {
+    if (text !== '') markdown.appendText(text);
+    for (const [index, { label, command, agent }] of links.entries()) {
+      const argument = agent === undefined ? '' : `?${encodeURIComponent(JSON.stringify([agent]))}`;
+      markdown.appendMarkdown(`${index > 0 ? ' · ' : text === '' ? '' : ' '}[${label}](command:${command}${argument})`);
+    }
+    markdown.appendMarkdown('\n\n');
+  }
+  return markdown;
 }

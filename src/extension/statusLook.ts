@@ -1,10 +1,13 @@
+import { needOf } from '../core/fleet/need.ts';
 import type { FleetView, StatusText } from '../core/fleet/select.ts';
+import type { CommandId } from './commands/commandIds.ts';
 import { namesToHeal } from './healProgress.ts';
 
 /** What the status bar shows; undefined: the item is hidden. */
 export interface StatusLook {
   readonly text: string;
-  readonly tooltip: string;
+  /** What is said of the fleet as a whole, a line each. */
+  readonly lines: readonly string[];
   readonly background: 'none' | 'warning' | 'error';
   readonly accessibleLabel: string;
   /** Offered in the tooltip, too. */
@@ -44,12 +47,64 @@ function look(
   more: readonly string[],
   healing: StatusLook['healing'],
 ): StatusLook {
-  const lines = [`Bowline: ${text}`, detail, ...more].filter((line) => line !== '');
+  const lines = [`Bowline: ${text}`, ...detail.split('\n'), ...more].filter((line) => line !== '');
   return {
     text: `${icons[severity]} ${text}`,
-    tooltip: [...lines, 'Click for causes and actions.'].join('\n'),
+    lines,
     background: severity === 'warning' || severity === 'error' ? severity : 'none',
     accessibleLabel: lines.join(', '),
     healing,
   };
+}
+
+/** A line of the tooltip: plain text, and what can be done about it. */
+export interface ReportLine {
+  readonly text: string;
+  readonly links: readonly ReportLink[];
+}
+
+export interface ReportLink {
+  readonly label: string;
+  readonly command: CommandId;
+  readonly agent?: string;
+}
+
+const namedAtMost = 8;
+
+/** The tooltip as a small report: what is said of the fleet, who waits for a person, and what can be done. */
+export function statusReport(view: FleetView, { lines, healing }: StatusLook): readonly ReportLine[] {
+  const waiting = view.agents.flatMap((row) => {
+    const need = needOf(row);
+    return need === undefined ? [] : [{ row, need }];
+  });
+  const rows = waiting.slice(0, namedAtMost).map(({ row: { name, worst }, need }): ReportLine => {
+    const attach: ReportLink = { label: 'Attach', command: 'bowline.attach', agent: name };
+    const resume: ReportLink = { label: 'Resume', command: 'bowline.start', agent: name };
+    const why = need.detail === need.kind || need.detail === '' ? '' : `: ${need.detail}`;
+    return { text: `${name} is ${need.kind}${why}`, links: [worst === 'off' ? resume : attach] };
+  });
+  const more = waiting.length > namedAtMost ? [plain(`${waiting.length - namedAtMost} more wait for you.`)] : [];
+  // What is said of one agent stands with its link already.
+  const whole = lines.filter((line) => !waiting.some(({ row, need }) => line === `${row.name}: ${need.detail}`));
+  return [
+    ...whole.map(plain),
+    ...rows,
+    ...more,
+    {
+      text: '',
+      links: [
+        ...(healing === 'offered' ? [{ label: '$(heart) Heal All', command: 'bowline.healAll' } as const] : []),
+        ...(waiting.length > 0
+          ? [{ label: '$(bell) Next Waiting Agent', command: 'bowline.nextWaiting' } as const]
+          : []),
+        { label: '$(pulse) Verify All', command: 'bowline.verifyAll' },
+        { label: '$(info) Causes and Actions', command: 'bowline.showCauses' },
+        { label: '$(checklist) Doctor', command: 'bowline.doctor' },
+      ],
+    },
+  ];
+}
+
+function plain(text: string): ReportLine {
+  return { text, links: [] };
 }

@@ -7,3 +7,10 @@ export function claudeDirectory(environment: Readonly<Record<string, string>>): 
   const home = environment['HOME'];
   return home === undefined ? undefined : join(home, '.claude');
 }
+
+/** Where Claude keeps accounts, answers, and the user's and the local scope of MCP servers. */
+export function claudeFile(environment: Readonly<Record<string, string>>): string | undefined {
+  const { CLAUDE_CONFIG_DIR: configured, HOME: home } = environment;
+  const directory = configured === undefined || configured === '' ? home : configured;
+  return directory === undefined ? undefined : join(directory, '.claude.json');
+}

@@ -5,7 +5,7 @@ import { messageOf } from '../base/errors.ts';
 import type { ClaudeDecisions } from '../core/mcp/resolveServers.ts';
 import type { EntrySource } from '../core/mcp/serverEntry.ts';
 import { readEntries, serverRecordSchema } from '../protocol/mcpEntries.ts';
-import { claudeDirectory } from './claudeDirectory.ts';
+import { claudeDirectory, claudeFile } from './claudeDirectory.ts';
 import { isErrorWithCode, readJsonFile, readTextFile } from './files.ts';
 
 /** What Claude's files say about the MCP servers of one directory. */
@@ -142,15 +142,8 @@ async function signatureOf(path: string): Promise<string | undefined> {
   }
 }
 
-/** Where Claude keeps the user's and the local scope. */
-function claudeFile(environment: Readonly<Record<string, string>>): string | undefined {
-  const { CLAUDE_CONFIG_DIR: configured, HOME: home } = environment;
-  const directory = configured === undefined || configured === '' ? home : configured;
-  return directory === undefined ? undefined : join(directory, '.claude.json');
-}
-
 /** The directory and all above it. */
-function upwards(directory: string): readonly string[] {
+export function upwards(directory: string): readonly string[] {
   const parent = dirname(directory);
   return parent === directory ? [directory] : [directory, ...upwards(parent)];
 }

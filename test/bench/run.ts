@@ -15,10 +15,12 @@ import { restore } from './restore.ts';
 import { restart } from './restart.ts';
 import { size } from './size.ts';
 import { state } from './state.ts';
+import { tree } from './tree.ts';
 
 const figures: readonly Figure[] = [
   size,
   activation,
+  tree,
   restart,
   state,
   noticed,

@@ -71,7 +71,7 @@ describe('a fleet in a window', function () {
     assert.deepStrictEqual(await treeRows(window), [
       ['ada', 'verifying, pending · workspace', 'loading~spin', 'agent-running'],
     ]);
-    assert.doesNotMatch(window.statusBar?.tooltip ?? '', /over pipes/);
+    assert.doesNotMatch(window.statusBar?.accessibleLabel ?? '', /over pipes/);
   });
 
   it('attaches once: a second click focuses the terminal', async () => {
@@ -126,6 +126,42 @@ describe('a fleet in a window', function () {
       rows.map((row) => (Array.isArray(row) ? (row[0] as unknown) : row)),
       ['ada', 'aa'],
     );
+  });
+
+  it('filters and groups the Agents view, and marks in the editor area the terminal of an agent', async () => {
+    await vscode.commands.executeCommand('bowline.filterAgents', { filter: 'aa pending' });
+    const filtered = await treeRows(window);
+    await vscode.commands.executeCommand('bowline.clearAgentFilter');
+    await vscode.commands.executeCommand('bowline.groupAgents', { grouping: 'workspace' });
+    const grouped = await treeRows(window);
+    await vscode.commands.executeCommand('bowline.groupAgents', { grouping: 'none' });
+    assert.deepStrictEqual(
+      [filtered.length, grouped],
+      [
+        1,
+        [
+          ['workspace', '1', undefined, 'group'],
+          ['Other Directories', '1', undefined, 'group'],
+        ],
+      ],
+    );
+    // New Agent opens one by itself, in the panel.
+    const ofAa = (): vscode.Terminal[] =>
+      vscode.window.terminals.filter(({ name, exitStatus }) => name === 'aa' && exitStatus === undefined);
+    await waitFor('the first terminal', () => ofAa().length === 1);
+    ofAa()[0]?.dispose();
+    await waitFor('its end', () => ofAa().length === 0);
+    await setting('terminalLocation', 'beside');
+    await Promise.all(['aa', 'aa'].map((agent) => vscode.commands.executeCommand('bowline.attach', { agent })));
+    const tabs = (): readonly vscode.Tab[] => vscode.window.tabGroups.all.flatMap((group) => group.tabs);
+    await waitFor('the terminal in the editor area', () =>
+      tabs().some(({ input }) => input instanceof vscode.TabInputTerminal),
+    );
+    const { length } = ofAa();
+    await setting('terminalLocation', undefined);
+    ofAa()[0]?.dispose();
+    await waitFor('the end of the terminal', () => ofAa().length === 0);
+    assert.deepStrictEqual([length, window.state.agents['aa']?.life.kind], [1, 'running']);
   });
 
   it('queues a prompt of several lines from an editor, and says in the command that nothing was sent when the agent is stopped', async () => {

@@ -5,8 +5,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { runTests, TestRunFailedError } from '@vscode/test-electron';
 import { build } from 'esbuild';
+import { chooseExecutable } from '../harness/editorExecutable.ts';
 import { endProcesses } from '../harness/processes.mjs';
-import { findChromium, repository } from '../host/setup.mjs';
+import { repository } from '../host/setup.mjs';
 
 const bundles = path.join(repository, 'node_modules/.cache/bowline/extension-tests');
 
@@ -23,13 +24,6 @@ async function bundleTests(): Promise<void> {
     sourcemap: 'inline',
     external: ['vscode', 'mocha'],
   });
-}
-
-function chooseExecutable(): { vscodeExecutablePath?: string } {
-  const chosen = process.env['VSCODE_EXECUTABLE'];
-  if (chosen !== undefined) return { vscodeExecutablePath: chosen };
-  if (findChromium() === undefined) return {};
-  return { vscodeExecutablePath: path.join(repository, 'test/host/code-shim.mjs') };
 }
 
 async function main(): Promise<number> {

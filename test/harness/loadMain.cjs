@@ -42,6 +42,8 @@ setImmediate(look);
 
 const context = {
   subscriptions: [],
+  globalState: anything,
+  workspaceState: anything,
   extensionPath: '/nowhere',
   logUri: { fsPath: '/nowhere' },
   extension: { packageJSON: { version: '0.0.0', contributes: { configuration: { properties: {} } } } },

@@ -6,11 +6,12 @@ import path from 'node:path';
 
 const repository = path.resolve(__dirname, '../..');
 
-/** A project with the six entries and nothing else, as far as `sources` does not say otherwise. */
+/** A project with the seven entries and nothing else, as far as `sources` does not say otherwise. */
 const clean = {
   'extension/extension.ts':
     "import * as vscode from 'vscode'; export const load = async () => [vscode, await import('./window.ts')];",
   'extension/window.ts': "import * as vscode from 'vscode'; export const load = () => [vscode, import('node-pty')];",
+  'extension/reports.ts': "import os from 'node:os'; export const name = os.hostname();",
   'holder/main.ts': "import net from 'node:net'; net.createServer();",
   'gateway/main.ts':
     "import * as z from 'zod/mini'; import { WebSocket } from 'ws'; console.log(z.string(), WebSocket);",
@@ -49,8 +50,8 @@ describe('build', () => {
       built: 'true',
       errors: '',
       dist: [
-        ...['codicon.css', 'codicon.ttf', 'extension.js', 'gateway.js', 'holder.js', 'hook.js', 'webview.js'],
-        'window.js',
+        ...['codicon.css', 'codicon.ttf', 'extension.js', 'gateway.js', 'holder.js', 'hook.js', 'reports.js'],
+        ...['webview.js', 'window.js'],
       ],
     });
   });

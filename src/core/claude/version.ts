@@ -13,10 +13,14 @@ const firstThatGivesUp = [2, 1, 280] as const;
  */
 export function dialsAgainWhenCalled(version: string): boolean {
   const numbers = readVersion(version);
-  if (numbers === undefined) return false;
-  for (const [index, limit] of firstThatGivesUp.entries()) {
-    const number = numbers[index] ?? 0;
-    if (number !== limit) return number < limit;
+  return numbers !== undefined && isBelow(numbers, firstThatGivesUp);
+}
+
+/** Whether a version is older than another one. */
+export function isBelow(version: readonly number[], limit: readonly number[]): boolean {
+  for (const [index, most] of limit.entries()) {
+    const number = version[index] ?? 0;
+    if (number !== most) return number < most;
   }
   return false;
 }

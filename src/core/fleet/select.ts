@@ -6,6 +6,7 @@ import { outageOf } from '../healing/outage.ts';
 import type { OwnServer } from '../mcp/ownServer.ts';
 import { alarmsOf } from './alarms.ts';
 import type { BlockedReason } from './life.ts';
+import { needOf } from './need.ts';
 import { lifeOf, type ShownLife } from './lifeOf.ts';
 import { type ActivityKind, type Agent, enabledServers } from './agent.ts';
 import type { DoubtCause } from '../binding/bindingRecord.ts';
@@ -269,28 +270,31 @@ function statusText(
       severity: long ? 'error' : 'neutral',
     };
   }
-  const blocked = agents.filter((agent) => agent.life === 'blocked' || agent.life === 'dead');
+  const needs = agents.flatMap((agent) => {
+    const need = needOf(agent);
+    return need === undefined ? [] : [{ agent, need }];
+  });
   const count = (wanted: EndpointState): number => agents.filter((agent) => agent.worst === wanted).length;
   const parts: string[] = [];
   if (count('bound') > 0) parts.push(`${count('bound')} bound`);
   if (count('degraded') > 0) parts.push(`${count('degraded')} degraded`);
-  const starting = agents.filter((agent) => agent.worst === 'pending' && !blocked.includes(agent)).length;
+  const starting = agents.filter((agent) => agent.worst === 'pending' && needOf(agent) === undefined).length;
   if (starting > 0) parts.push(`${starting} starting`);
   if (count('suspect') > 0) parts.push(`${count('suspect')} checking`);
   if (count('not checkable') > 0) parts.push(`${count('not checkable')} not checkable`);
   const sleeping = agents.filter(({ life }) => life === 'sleeping').length;
   if (sleeping > 0) parts.push(`${sleeping} sleeping`);
-  if (blocked.length > 0) {
+  if (needs.length > 0) {
     parts.push(
-      `${blocked.length} ${blocked.length === 1 ? 'needs' : 'need'} you: ${shortList(blocked.map(({ name }) => name))}`,
+      `${needs.length} ${needs.length === 1 ? 'needs' : 'need'} you: ${shortList(needs.map(({ agent }) => agent.name))}`,
     );
   }
-  const detail = blocked.map((agent) => `${agent.name}: ${agent.detail}`).join('\n');
+  const detail = needs.map(({ agent, need }) => `${agent.name}: ${need.detail}`).join('\n');
   const waiting = state.hands === undefined ? 'No window executes actions; they wait.' : '';
   return {
     text: parts.length === 0 ? '0 bound' : parts.join(', '),
     detail: [detail, waiting].filter((line) => line !== '').join('\n'),
-    severity: blocked.length > 0 ? 'warning' : count('suspect') + count('degraded') > 0 ? 'neutral' : 'calm',
+    severity: needs.length > 0 ? 'warning' : count('suspect') + count('degraded') > 0 ? 'neutral' : 'calm',
   };
 }
 

@@ -29,6 +29,13 @@ export const commandIds = [
   'bowline.hostResumed',
   'bowline.reconcileFleet',
   'bowline.showCauses',
+  'bowline.nextWaiting',
+  'bowline.verifyAll',
+  'bowline.groupAgents',
+  'bowline.filterAgents',
+  'bowline.clearAgentFilter',
+  'bowline.notifications',
+  'bowline.doctor',
   'bowline.showLog',
   'bowline.exportDiagnostics',
 ] as const;

@@ -1,11 +1,13 @@
 import { adoptSession } from './adopt.ts';
+import { clearAgentFilter, filterAgentsBy, groupAgentsBy, nextWaiting } from './agentsView.ts';
 import { attach } from './attach.ts';
 import { showAudit } from './audit.ts';
-import { reconnectMcp, verifyBinding } from './binding.ts';
+import { reconnectMcp, verifyAll, verifyBinding } from './binding.ts';
 import type { CommandContext, CommandHandler } from './commandContext.ts';
 import type { CommandId } from './commandIds.ts';
 import { configureAgent } from './configure.ts';
 import { exportDiagnostics } from './diagnostics.ts';
+import { doctor } from './doctor.ts';
 import { forkConversation, keepTrying } from './conversations.ts';
 import { healAll, healNow } from './heal.ts';
 import { showError } from './interaction.ts';
@@ -13,6 +15,7 @@ import { hostResumed, remove, start, stop, stopAll } from './lifecycle.ts';
 import { interruptTurn } from './interruptTurn.ts';
 import { mcpServers } from './mcpServers.ts';
 import { newAgent } from './newAgent.ts';
+import { notificationsOf } from './notifications.ts';
 import { openTranscript, resumeOtherConversation } from './otherConversation.ts';
 import { reconcileFleet } from './reconcile.ts';
 import { forceFreshRestart, restart, restartBypassingGuard } from './restart.ts';
@@ -52,6 +55,13 @@ const handlers: Readonly<Record<CommandId, CommandHandler>> = {
   'bowline.hostResumed': hostResumed,
   'bowline.reconcileFleet': reconcileFleet,
   'bowline.showCauses': showCauses,
+  'bowline.nextWaiting': nextWaiting,
+  'bowline.verifyAll': verifyAll,
+  'bowline.groupAgents': groupAgentsBy,
+  'bowline.filterAgents': filterAgentsBy,
+  'bowline.clearAgentFilter': clearAgentFilter,
+  'bowline.notifications': notificationsOf,
+  'bowline.doctor': doctor,
   'bowline.showLog': showLog,
   'bowline.exportDiagnostics': exportDiagnostics,
 };

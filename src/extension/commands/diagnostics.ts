@@ -1,11 +1,11 @@
 import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import * as z from 'zod/mini';
-import { BowlineError, messageOf } from '../../base/errors.ts';
-import { collectDiagnostics } from '../../node/diagnostics.ts';
+import { loadReports } from '../loadReports.ts';
 import { tmuxPathSetting } from '../settings.ts';
 import type { CommandContext } from './commandContext.ts';
 import { withProgress } from './interaction.ts';
+import { writeReport } from './writeReport.ts';
 
 /** A script names the file itself. */
 const targetSchema = z.object({ file: z.string().check(z.startsWith('/')) });
@@ -17,6 +17,7 @@ export async function exportDiagnostics(context: CommandContext, argument: unkno
   if (uri === undefined) return;
   const { paths, client, presenter, windowFacts } = context;
   await withProgress('Bowline: collecting diagnostics', async (signal, say) => {
+    const { collectDiagnostics } = await loadReports();
     const report = await collectDiagnostics({
       paths,
       environment: process.env,
@@ -30,7 +31,7 @@ export async function exportDiagnostics(context: CommandContext, argument: unkno
       say,
     });
     say('writing the file');
-    await write(uri, report);
+    await writeReport(uri, report);
   });
   const open = 'Open';
   const sentence = `Diagnostics are in ${uri.fsPath}. Secrets are taken out; read it before you give it away.`;
@@ -48,13 +49,4 @@ function askForFile(): Thenable<vscode.Uri | undefined> {
     defaultUri: vscode.Uri.joinPath(folder, name),
     filters: { Markdown: ['md'] },
   });
-}
-
-async function write(uri: vscode.Uri, report: string): Promise<void> {
-  try {
-    await vscode.workspace.fs.writeFile(uri, new TextEncoder().encode(report));
-  } catch (error) {
-    const sentence = `Diagnostics cannot be written to ${uri.fsPath} (${messageOf(error)}). Choose another place.`;
-    throw new BowlineError('bad-request', sentence, { cause: error });
-  }
 }

@@ -1,16 +1,13 @@
 import * as vscode from 'vscode';
-import * as z from 'zod/mini';
-import { readTarget } from '../agentNodes.ts';
+import { readSeveral, readTarget } from '../agentNodes.ts';
 import { healProgress, healResult, namesToHeal } from '../healProgress.ts';
 import type { CommandContext } from './commandContext.ts';
 import { chooseAgent, connect, untilSettled, withProgress } from './interaction.ts';
 
-const severalSchema = z.object({ agents: z.array(z.string()) });
-
 /** Heals one agent, or those that the argument names, whatever the policy is. */
 export async function healNow(context: CommandContext, argument: unknown): Promise<void> {
-  const several = severalSchema.safeParse(argument);
-  if (several.success) return heal(context, several.data.agents);
+  const several = readSeveral(argument);
+  if (several !== undefined) return heal(context, several);
   const { agent } = readTarget(argument);
   if (agent !== undefined) return heal(context, [agent]);
   await connect(context);

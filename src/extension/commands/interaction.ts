@@ -3,7 +3,8 @@ import { BowlineError, messageOf } from '../../base/errors.ts';
 import type { AgentRow } from '../../core/fleet/select.ts';
 import type { Command } from '../../protocol/commands.ts';
 import { readTarget } from '../agentNodes.ts';
-import { agentLook, orderAgents } from '../agentRows.ts';
+import { orderAgents } from '../agentOrder.ts';
+import { agentLook } from '../agentRows.ts';
 import { realWorkspaceFolders } from '../agentsTree.ts';
 import { launchOutcome } from '../launchOutcome.ts';
 import { settingNamedIn } from '../namedSetting.ts';
@@ -41,6 +42,13 @@ export async function withProgress<T>(
   });
 }
 
+/** `none`: what is said where there are agents and none fits. */
+export interface AgentQuestion {
+  readonly title: string;
+  readonly fits?: (row: AgentRow) => boolean;
+  readonly none?: string;
+}
+
 /**
  * The agent that a command is about: the one it was invoked on, else the person's choice. Undefined: the person chose
  * none, or there is none (then that was said).
@@ -48,7 +56,7 @@ export async function withProgress<T>(
 export async function chooseAgent(
   context: CommandContext,
   argument: unknown,
-  question: { readonly title: string; readonly fits?: (row: AgentRow) => boolean },
+  question: AgentQuestion,
 ): Promise<AgentRow | undefined> {
   const { agent: name } = readTarget(argument);
   // While the gateway is away the last known agents will do: attaching needs no gateway, and requests wait for it.
@@ -61,7 +69,7 @@ export async function chooseAgent(
   }
   const fitting = orderAgents(agents.filter(question.fits ?? (() => true)), realWorkspaceFolders());
   if (fitting.length === 0) {
-    await sayNoAgents(agents.length);
+    await sayNoAgents(agents.length, question.none);
     return undefined;
   }
   const items = fitting.map((row) => {
@@ -162,9 +170,9 @@ export function showError(context: CommandContext, command: string, error: unkno
   });
 }
 
-async function sayNoAgents(known: number): Promise<void> {
+async function sayNoAgents(known: number, none = 'No agent is in a state for that.'): Promise<void> {
   if (known > 0) {
-    void vscode.window.showInformationMessage('No agent is in a state for that.');
+    void vscode.window.showInformationMessage(none);
     return;
   }
   const create = 'New Agent';

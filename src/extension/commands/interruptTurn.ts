@@ -9,7 +9,11 @@ import { chooseAgent, untilSettled, withProgress } from './interaction.ts';
 export async function interruptTurn(context: CommandContext, argument: unknown): Promise<void> {
   const { presenter, client } = context;
   const fits = ({ name }: { readonly name: string }): boolean => presenter.state.agents[name]?.activity.kind === 'busy';
-  const row = await chooseAgent(context, argument, { title: 'Interrupt the turn of which agent?', fits });
+  const row = await chooseAgent(context, argument, {
+    title: 'Interrupt the turn of which agent?',
+    fits,
+    none: 'No agent is in a turn that could be interrupted.',
+  });
   if (row === undefined) return;
   const { name } = row;
   const id = randomUUID();

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { BowlineError } from '../../base/errors.ts';
 import type { AgentRow } from '../../core/fleet/select.ts';
 import { currentLaunch } from '../../core/fleet/agent.ts';
+import { readSeveral } from '../agentNodes.ts';
 import type { CommandContext } from './commandContext.ts';
 import { isStoppable, stillRunning } from '../stopProgress.ts';
 import { awaitLaunch, chooseAgent, connect, isAllowedToLaunch, untilSettled, withProgress } from './interaction.ts';
@@ -11,7 +12,8 @@ import { resumeChosen } from './otherConversation.ts';
 export async function start(context: CommandContext, argument: unknown): Promise<void> {
   if (!(await isAllowedToLaunch())) return;
   const fits = (row: AgentRow): boolean => !hasProcess(context, row.name);
-  const row = await chooseAgent(context, argument, { title: 'Resume which agent?', fits });
+  const none = 'Every agent runs already.';
+  const row = await chooseAgent(context, argument, { title: 'Resume which agent?', fits, none });
   if (row === undefined) return;
   const launchesBefore = context.presenter.state.agents[row.name]?.launchCount ?? 0;
   context.attention.watch(row.name);
@@ -28,7 +30,10 @@ export async function start(context: CommandContext, argument: unknown): Promise
 /** Stops an agent; asks first when that cuts off a turn. One that sleeps does not wake any more. */
 export async function stop(context: CommandContext, argument: unknown): Promise<void> {
   const fits = (row: AgentRow): boolean => hasProcess(context, row.name) || row.life === 'sleeping';
-  const row = await chooseAgent(context, argument, { title: 'Stop which agent?', fits });
+  const several = readSeveral(argument);
+  if (several !== undefined) return stopSeveral(context, several);
+  const none = 'No agent runs or sleeps, so there is none to stop.';
+  const row = await chooseAgent(context, argument, { title: 'Stop which agent?', fits, none });
   if (row === undefined) return;
   if (row.activity === 'busy' || row.activity === 'waiting for permission') {
     const detail = `It is ${row.activity}: the turn in progress is cut off. Its conversation stays and can be resumed.`;
@@ -39,13 +44,31 @@ export async function stop(context: CommandContext, argument: unknown): Promise<
 
 /** Stops every agent, and shows how far that is. */
 export async function stopAll(context: CommandContext): Promise<void> {
-  const { presenter, client } = context;
   await connect(context);
+  const names = Object.keys(context.presenter.state.agents);
+  await stopThem(context, names, 'Stop All', () => context.client.request({ kind: 'stop all' }));
+}
+
+async function stopSeveral(context: CommandContext, chosen: readonly string[]): Promise<void> {
+  const { client } = context;
+  await connect(context);
+  await stopThem(context, chosen, 'Stop Them', async (names) => {
+    await Promise.all(names.map((name) => client.request({ kind: 'stop', name })));
+  });
+}
+
+async function stopThem(
+  context: CommandContext,
+  chosen: readonly string[],
+  action: string,
+  send: (names: readonly string[]) => Promise<void>,
+): Promise<void> {
+  const { presenter } = context;
   const names = Object.values(presenter.state.agents)
-    .filter(isStoppable)
+    .filter((agent) => chosen.includes(agent.name) && isStoppable(agent))
     .map(({ name }) => name);
   if (names.length === 0) {
-    void vscode.window.showInformationMessage('No agent runs.');
+    void vscode.window.showInformationMessage('No agent runs or sleeps, so there is none to stop.');
     return;
   }
   const inTurn = presenter.view.agents.filter(({ name, activity }) => {
@@ -54,10 +77,10 @@ export async function stopAll(context: CommandContext): Promise<void> {
   const cutOff = inTurn.length === 0 ? '' : `The turns of ${inTurn.map(({ name }) => name).join(', ')} are cut off. `;
   const detail = `${cutOff}Their conversations stay and can be resumed.`;
   const count = names.length === 1 ? 'one agent' : `${names.length} agents`;
-  if (!(await confirm(`Stop ${count}?`, detail, 'Stop All'))) return;
+  if (!(await confirm(`Stop ${count}?`, detail, action))) return;
   const left = (): readonly string[] => stillRunning(presenter.state, names);
   await withProgress(`Bowline: stopping ${count}`, async (signal, say) => {
-    await client.request({ kind: 'stop all' });
+    await send(names);
     await untilSettled(context, signal, () => {
       say(`${names.length - left().length} of ${names.length} ended`);
       return left().length === 0;

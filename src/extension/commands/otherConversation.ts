@@ -15,6 +15,7 @@ export async function resumeOtherConversation(context: CommandContext, argument:
   const row = await chooseAgent(context, argument, {
     title: 'Resume another conversation with which agent?',
     fits: ({ name }) => agents[name] !== undefined && currentLaunch(agents[name]) === undefined,
+    none: 'Every agent runs. Stop the one that is to go on with another conversation first.',
   });
   if (row === undefined) return;
   await resumeChosen(context, row.name, `Which conversation is ${row.name} to go on with?`);

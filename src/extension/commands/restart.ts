@@ -4,15 +4,27 @@ import { BowlineError } from '../../base/errors.ts';
 import { promptViews } from '../../core/fleet/promptView.ts';
 import type { LaunchMode } from '../../core/fleet/life.ts';
 import type { Command } from '../../protocol/commands.ts';
+import { readSeveral } from '../agentNodes.ts';
+import { launchOutcome } from '../launchOutcome.ts';
 import { saveProgress, type SaveProgress } from '../promptProgress.ts';
 import { bypassQuestion, saveToolOf } from './bypassQuestion.ts';
 import type { CommandContext } from './commandContext.ts';
-import { awaitLaunch, chooseAgent, follow, isAllowedToLaunch } from './interaction.ts';
+import {
+  awaitLaunch,
+  chooseAgent,
+  connect,
+  follow,
+  isAllowedToLaunch,
+  untilSettled,
+  withProgress,
+} from './interaction.ts';
 
 type RestartRequest = Extract<Command, { kind: 'restart' }>;
 
 /** Ends the process and resumes the exact conversation. */
 export async function restart(context: CommandContext, argument: unknown): Promise<void> {
+  const several = readSeveral(argument);
+  if (several !== undefined) return restartSeveral(context, several);
   await guarded(context, argument, 'resume', 'Restart which agent?');
 }
 
@@ -39,6 +51,44 @@ export async function restartBypassingGuard(context: CommandContext, argument: u
   const mode = choices[chosen];
   const reason = `Asked for in the editor. The guard said: ${question.verdicts[mode].reason}.`;
   await send(context, { kind: 'restart', name: row.name, mode, guard: 'bypass', reason });
+}
+
+/** Each with its conversation, as far as its guard allows it; what a guard refused is told together. */
+async function restartSeveral(context: CommandContext, names: readonly string[]): Promise<void> {
+  if (!(await isAllowedToLaunch())) return;
+  await connect(context);
+  const { presenter, client, attention } = context;
+  const refused: string[] = [];
+  const asked: { readonly name: string; readonly launchesBefore: number }[] = [];
+  await withProgress(`Bowline: restarting ${names.length} agents`, async (signal, say) => {
+    const requests = names.map(async (name) => {
+      const launchesBefore = presenter.state.agents[name]?.launchCount ?? 0;
+      attention.watch(name);
+      try {
+        await client.request({ kind: 'restart', name, mode: 'resume', guard: 'enforce' });
+        asked.push({ name, launchesBefore });
+      } catch (error) {
+        if (!(error instanceof BowlineError)) throw error;
+        refused.push(`${name}: ${error.message}`);
+      }
+    });
+    await Promise.all(requests);
+    const isOpen = ({ name, launchesBefore }: (typeof asked)[number]): boolean => {
+      const row = presenter.view.agents.find((agent) => agent.name === name);
+      return launchOutcome(row, presenter.state.agents[name]?.launchCount, launchesBefore) === 'open';
+    };
+    await untilSettled(context, signal, () => {
+      const open = asked.filter(isOpen);
+      say(`${asked.length - open.length} of ${names.length} are up`);
+      return open.length === 0;
+    });
+    if (signal.aborted) {
+      await Promise.all(asked.filter(isOpen).map(({ name }) => client.request({ kind: 'stop', name })));
+    }
+  });
+  if (refused.length > 0) {
+    void vscode.window.showWarningMessage(`Not restarted: ${refused.length} of ${names.length}. ${refused.join(' ')}`);
+  }
 }
 
 async function guarded(context: CommandContext, argument: unknown, mode: LaunchMode, title: string): Promise<void> {

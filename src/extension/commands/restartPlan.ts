@@ -17,5 +17,5 @@ export async function showRestartPlan(context: CommandContext, argument: unknown
   const bypasses = context.presenter.state.audit.flatMap((record) =>
     record.action === 'guard bypassed' && record.agent === name ? record : [],
   );
-  await context.plans.show(name, restartPlanText(name, plans, bypasses));
+  await context.reports.show(`Restart Plan of ${name}`, restartPlanText(name, plans, bypasses));
 }

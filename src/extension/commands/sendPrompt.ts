@@ -20,7 +20,11 @@ export async function sendPrompt(context: CommandContext, argument: unknown): Pr
     if (agent === undefined) return false;
     return runningLaunch(agent) !== undefined || agent.life.kind === 'launching' || takesPromptsAsleep(agent);
   };
-  const row = await chooseAgent(context, argument, { title: 'Send a prompt to which agent?', fits });
+  const row = await chooseAgent(context, argument, {
+    title: 'Send a prompt to which agent?',
+    fits,
+    none: 'No agent runs or sleeps, so none can take a prompt. Resume one first.',
+  });
   if (row === undefined) return;
   const given = argumentSchema.safeParse(argument);
   const { text: whole, draft } = given.success ? given.data : {};
@@ -64,8 +68,9 @@ function askForText(name: string): Promise<string | undefined> {
   input.ignoreFocusOut = true;
   return new Promise((resolve) => {
     let text: string | undefined;
-    input.onDidChangeValue(() => {
-      input.validationMessage = undefined;
+    input.onDidChangeValue((value) => {
+      const reading = readPromptText(value);
+      input.validationMessage = reading.ok || value === '' ? undefined : reading.sentence;
     });
     input.onDidTriggerButton(() => {
       void openPromptDocument(name, input.value);

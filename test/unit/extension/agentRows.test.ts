@@ -3,10 +3,8 @@ import { type AgentRow, type Connection, select } from '../../../src/core/fleet/
 import {
   agentLook,
   agentTooltip,
-  belongsTo,
   endpointLook,
   endpointTooltip,
-  orderAgents,
   type RowLook,
 } from '../../../src/extension/agentRows.ts';
 import { FleetStory } from '../../harness/fleetStory.ts';
@@ -31,6 +29,12 @@ function looks(story: FleetStory, connection = connected): unknown[] {
   return [look.description, look.icon.id, look.icon.color?.split('.').at(-1), look.contextValue];
 }
 
+/** Claude asks whether it may use a tool. */
+function asking(): FleetStory {
+  const busy = FleetStory.bound().hook({ event: 'UserPromptSubmit' });
+  return busy.hook({ event: 'Notification', waitingFor: 'permission' });
+}
+
 describe('rows of the Agents view', () => {
   it('show life, activity and the worst binding', () => {
     const { now } = FleetStory.bound();
@@ -53,6 +57,8 @@ describe('rows of the Agents view', () => {
       [
         looks(FleetStory.bound()),
         looks(FleetStory.bound().hook({ event: 'UserPromptSubmit' })),
+        looks(asking()),
+        looks(asking(), away),
         looks(new FleetStory().create().request()),
         looks(gaveUp),
         looks(FleetStory.bound(), away),
@@ -63,7 +69,9 @@ describe('rows of the Agents view', () => {
       ],
       [
         ['ready, idle, bound · ada', 'link', 'iconPassed', 'agent-running'],
-        ['ready, busy, bound · ada', 'link', 'iconPassed', 'agent-running'],
+        ['ready, busy, bound · ada', 'zap', 'iconPassed', 'agent-running'],
+        ['ready, waiting for permission, bound · ada', 'bell-dot', 'warningForeground', 'agent-running'],
+        ['ready, waiting for permission, gateway down · ada', 'bell-dot', 'warningForeground', 'agent-running'],
         ['launching, pending · ada', 'loading~spin', undefined, 'agent-running'],
         ['healing, idle, unbound, lost its tools · ada', 'debug-disconnect', 'errorForeground', 'agent-running'],
         ['ready, idle, gateway down · ada', 'debug-disconnect', 'warningForeground', 'agent-running'],
@@ -109,23 +117,6 @@ describe('rows of the Agents view', () => {
         ['MCP bowline-self', 'bound, answered in 3 ms'],
         ['MCP bowline-self', 'bound, answered in 7 ms'],
       ],
-    );
-  });
-
-  it('stand in the order of their names, those of the open folders first', () => {
-    const story = new FleetStory();
-    for (const name of ['di', 'bo', 'cy', 'ada']) story.create(name);
-    const rows = select(story.state, connected, story.now).agents;
-    deepStrictEqual(
-      orderAgents(rows, ['/work/cy', '/work/di/']).map(({ name }) => name),
-      ['cy', 'di', 'ada', 'bo'],
-    );
-  });
-
-  it('belong to a folder only when they are in it, not beside it', () => {
-    deepStrictEqual(
-      ['/work/a', '/work/a/b', '/work/ab', '/work'].map((directory) => belongsTo(directory, ['/work/a'])),
-      [true, true, false, false],
     );
   });
 });

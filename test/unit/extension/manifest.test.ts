@@ -15,6 +15,7 @@ const manifestSchema = z.object({
       z.object({ command: z.string(), category: z.string(), title: z.string(), enablement: z.optional(z.string()) }),
     ),
     menus: z.record(z.string(), menuSchema),
+    keybindings: z.array(z.object({ command: z.string(), key: z.string(), mac: z.string(), when: z.string() })),
     views: z.record(z.string(), z.array(z.object({ id: z.string(), name: z.string() }))),
     viewsWelcome: z.array(z.object({ view: z.string(), contents: z.string(), when: z.string() })),
     configuration: z.object({ properties: z.record(z.string(), settingSchema) }),
@@ -40,7 +41,9 @@ describe('the manifest', () => {
     const known = new Set<string>([
       ...commandIds,
       ...views.map(({ id }) => `${id}.focus`),
-      'workbench.trust.manage', // of VS Code
+      // Of VS Code.
+      'workbench.trust.manage',
+      'workbench.action.openWalkthrough?%22bowline.bowline%23firstAgent%22',
     ]);
     const texts = [
       ...contributes.viewsWelcome.map(({ contents }) => contents),
@@ -52,10 +55,22 @@ describe('the manifest', () => {
     deepStrictEqual([[...linked, ...inMenus].filter((command) => !known.has(command)), unknownViews], [[], []]);
   });
 
+  it('has keys only for commands that exist, as chords, and only where there are agents', () => {
+    const known = new Set<string>(commandIds);
+    deepStrictEqual(
+      contributes.keybindings.map(({ command, key, mac, when }) => [known.has(command), key, mac, when]),
+      ['a', 'n', 'v'].map((letter) => [true, `ctrl+k alt+${letter}`, `cmd+k alt+${letter}`, 'bowline.hasAgents']),
+    );
+  });
+
   it('says that there are no agents only where that is known', () => {
     deepStrictEqual(
       contributes.viewsWelcome.map(({ when }) => when),
-      ['isWorkspaceTrusted && bowline.fleetKnown', '!isWorkspaceTrusted && bowline.fleetKnown'],
+      [
+        'isWorkspaceTrusted && bowline.fleetKnown && !bowline.gatewayProblem && !bowline.agentsFiltered',
+        '!isWorkspaceTrusted && bowline.fleetKnown && !bowline.agentsFiltered',
+        'isWorkspaceTrusted && bowline.gatewayProblem && !bowline.agentsFiltered',
+      ],
     );
   });
 
@@ -69,6 +84,7 @@ describe('the manifest', () => {
         ['bowline.restoreAll', 'bowline.lostWithHost'],
         ['bowline.healNow', 'bowline.lostTools'],
         ['bowline.healAll', 'bowline.lostTools'],
+        ['bowline.clearAgentFilter', 'bowline.agentsFiltered'],
       ],
     );
   });
@@ -93,6 +109,7 @@ describe('the manifest', () => {
         ['bowline.memory', 'machine', false],
         ['bowline.mcpServers', 'machine', {}],
         ['bowline.mcpServersThroughGateway', 'machine', true],
+        ['bowline.terminalLocation', 'window', 'panel'],
       ],
     );
   });

@@ -1,6 +1,6 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import { type Connection, select } from '../../../src/core/fleet/select.ts';
-import { statusLook } from '../../../src/extension/statusLook.ts';
+import { statusLook, statusReport } from '../../../src/extension/statusLook.ts';
 import { FleetStory } from '../../harness/fleetStory.ts';
 
 function shown(
@@ -56,11 +56,42 @@ describe('the status bar item', () => {
     const view = select(story.state, { kind: 'connected' }, story.now);
     const look = statusLook(view, { handsProblem: 'tmux was not found.' });
     deepStrictEqual(
-      [look?.tooltip.split('\n'), look?.accessibleLabel],
+      [look?.lines, look?.accessibleLabel],
+      [['Bowline: 1 bound', 'tmux was not found.'], 'Bowline: 1 bound, tmux was not found.'],
+    );
+  });
+
+  it('has a tooltip that names who waits, each with its command, and what can be done for all', () => {
+    const story = fleet().hook({ event: 'UserPromptSubmit' }).hook({ event: 'Notification', waitingFor: 'permission' });
+    story.create('bo').request('bo').launched('bo');
+    story.tell({ kind: 'screen read', name: 'bo', launchId: 'bo.1', dialog: 'trust' });
+    const view = select(story.state, { kind: 'connected' }, story.now);
+    const look = statusLook(view, {});
+    const report = look === undefined ? [] : statusReport(view, look);
+    deepStrictEqual(
+      report.map(({ text, links }) => [text, ...links.map(({ command, agent }) => [command, agent].join(' ').trim())]),
       [
-        ['Bowline: 1 bound', 'tmux was not found.', 'Click for causes and actions.'],
-        'Bowline: 1 bound, tmux was not found.',
+        ['Bowline: 1 bound, 2 need you: ada, bo'],
+        ['ada is waiting for permission', 'bowline.attach ada'],
+        ['bo is blocked: waits at a dialog (trust): attach and answer it', 'bowline.attach bo'],
+        ['', 'bowline.nextWaiting', 'bowline.verifyAll', 'bowline.showCauses', 'bowline.doctor'],
       ],
+    );
+  });
+
+  it('offers Heal All in the tooltip when tools are lost, and names at most eight agents', () => {
+    const story = fleet().dropStream().wait(14_000);
+    for (let index = 0; index < 10; index += 1) {
+      const name = `d${index}`;
+      story.create(name).request(name).launched(name);
+      story.tell({ kind: 'screen read', name, launchId: `${name}.1`, dialog: 'trust' });
+    }
+    const view = select(story.state, { kind: 'connected' }, story.now);
+    const look = statusLook(view, {});
+    const report = look === undefined ? [] : statusReport(view, look);
+    deepStrictEqual(
+      [report.at(-2)?.text, report.at(-1)?.links[0]?.command, report.filter(({ links }) => links.length === 1).length],
+      ['2 more wait for you.', 'bowline.healAll', 8],
     );
   });
 });

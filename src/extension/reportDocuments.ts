@@ -1,10 +1,10 @@
 import * as vscode from 'vscode';
 import { DisposableObject } from '../base/lifecycle.ts';
 
-const scheme = 'bowline-restart-plan';
+const scheme = 'bowline-report';
 
-/** Shows restart plans in read-only editors, one for each agent. */
-export class RestartPlanDocuments extends DisposableObject {
+/** Shows restart plans and the Doctor's report in read-only editors, one for each title. */
+export class ReportDocuments extends DisposableObject {
   private readonly texts = new Map<string, string>();
   private readonly changed = this._register(new vscode.EventEmitter<vscode.Uri>());
 
@@ -13,14 +13,15 @@ export class RestartPlanDocuments extends DisposableObject {
     this._register(
       vscode.workspace.registerTextDocumentContentProvider(scheme, {
         onDidChange: this.changed.event,
-        provideTextDocumentContent: (uri) => this.texts.get(uri.toString()) ?? 'Use Show Restart Plan again.',
+        provideTextDocumentContent: ({ path }) => this.texts.get(path) ?? 'Ask for this report again.',
       }),
     );
   }
 
-  async show(agent: string, text: string): Promise<void> {
-    const uri = vscode.Uri.from({ scheme, path: `/Restart Plan of ${agent}.md` });
-    this.texts.set(uri.toString(), text);
+  async show(title: string, text: string): Promise<void> {
+    const path = `/${title}.md`;
+    const uri = vscode.Uri.from({ scheme, path });
+    this.texts.set(path, text);
     this.changed.fire(uri);
     await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri));
   }
