@@ -33,6 +33,8 @@ const steps = [
     needs: ['build'],
     limit: 30,
   },
+  // A minute of kills; the seed that it prints has them again.
+  { name: 'chaos', command: [node, '--import', 'tsx', 'test/chaos/run.ts', '60'], limit: 6 },
   {
     name: 'extension',
     command: [node, '--import', 'tsx', 'test/extension/run.ts'],

@@ -1,17 +1,15 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stop } from 'esbuild';
 import type { Endpoint } from '../../src/protocol/endpointFile.ts';
-import { bundlePrograms } from '../harness/bundle.ts';
 import { gatewayProcesses } from '../harness/gatewayProcesses.ts';
 import { GatewayRig } from '../harness/gatewayRig.ts';
 import { WindowStandIn } from '../harness/gatewayWindow.ts';
-import { endOf, kill } from '../harness/holderRig.ts';
+import { kill } from '../harness/holderRig.ts';
 import { findProcesses } from '../harness/processes.mjs';
+import { NetworkServer, processName, WorkServers } from '../harness/upstreams/workServers.ts';
 import { waitFor } from '../harness/waitFor.ts';
 import type { Call } from './calls.ts';
 import { ChaosClient } from './chaosClient.ts';
@@ -32,12 +30,6 @@ const networkServers = [
 /** Of ten agents, so many call each server; every agent has a process of its own of `tool`. */
 const serversOfTen = ['tool', 'tool', 'web', 'web', 'web', 'desk', 'desk', 'desk', 'old', 'old'];
 
-interface NetworkServer {
-  readonly port: number;
-  readonly argv: readonly string[];
-  child: ChildProcess;
-}
-
 /** The built holder and gateway, real servers behind it, and agents that each call one of them by a real client. */
 export class ChaosWorld {
   readonly calls: Call[] = [];
@@ -49,7 +41,7 @@ export class ChaosWorld {
   private constructor(
     private readonly rig: GatewayRig,
     private readonly endpoint: Endpoint,
-    private readonly directory: string,
+    private readonly work: WorkServers,
     private readonly servers: readonly NetworkServer[],
     agents: readonly { readonly name: string; readonly server: string; readonly headers: Record<string, string> }[],
     seed: number,
@@ -70,22 +62,14 @@ export class ChaosWorld {
 
   static async open(size: number, seed: number): Promise<ChaosWorld> {
     const rig = await GatewayRig.bundled();
-    const directory = mkdtempSync(join(tmpdir(), 'bowline-chaos-files-'));
-    for (const file of ['effects', 'stdio-servers']) writeFileSync(join(directory, file), '');
-    const main = join(import.meta.dirname, 'upstreamMain.ts');
-    await bundlePrograms({ entryPoints: { upstream: main }, directory: rig.programs.directory });
+    const work = await WorkServers.create(mkdtempSync(join(tmpdir(), 'bowline-chaos-files-')));
     await stop(); // its process would be found as one that is left over
-    const program = join(rig.programs.directory, 'upstream.js');
     const servers: NetworkServer[] = [];
-    const definitions: Record<string, object> = {
-      tool: { command: process.execPath, args: [program, directory, 'stdio'] },
-    };
+    const definitions: Record<string, object> = { tool: work.stdioDefinition };
     for (const { name, way, lostStatus } of networkServers) {
-      const port = await freePort(20_000 + (seed % 1_000) * 10);
-      const argv = [program, directory, 'network', String(port), String(lostStatus)];
-      servers.push({ port, argv, child: await started(argv, port) });
-      const url = `http://127.0.0.1:${port}/${way === 'sse' ? 'sse' : 'mcp'}`;
-      definitions[name] = { type: way, url, headers: { 'x-agent': '${BOWLINE_AGENT}' } };
+      const server = await NetworkServer.start(work, { lostStatus, fromPort: 20_000 + (seed % 1_000) * 10 });
+      servers.push(server);
+      definitions[name] = server.definition(way);
     }
     const endpoint = await rig.start();
     const window = await WindowStandIn.join(endpoint, 'chaos');
@@ -108,7 +92,7 @@ export class ChaosWorld {
       agents.push({ name, server: serversOfTen[index % serversOfTen.length] ?? 'tool', headers });
     }
     window.drop();
-    return new ChaosWorld(rig, endpoint, directory, servers, agents, seed);
+    return new ChaosWorld(rig, endpoint, work, servers, agents, seed);
   }
 
   get victims(): { readonly clients: number; readonly stdioServers: number; readonly networkServers: number } {
@@ -118,7 +102,7 @@ export class ChaosWorld {
 
   /** What the servers carried out so far. */
   get effects(): readonly string[] {
-    return this.lines('effects');
+    return this.work.effects;
   }
 
   /** Resolves when it is dead; false: there was nobody to kill, since what was killed before is not back. */
@@ -144,19 +128,18 @@ export class ChaosWorld {
     for (const client of this.clients) await client.kill(0);
     const endpoint = await this.rig.up();
     await this.stopAgents(endpoint);
-    await gone('a stdio server of an agent that ended', () => this.stdioProcesses());
+    await gone('a stdio server of an agent that ended', () => this.work.stdioProcesses().map(processName));
     await gone('a socket of the gateway', () => this.socketsOf(endpoint.gateway.pid));
     const { holder } = await gatewayProcesses(this.rig.paths);
     kill(holder, 'SIGTERM');
     await gone('a process of the holder that ended', () => this.rig.processes().map(processName));
-    for (const { child } of this.servers) child.kill('SIGKILL');
-    await Promise.all(this.servers.map(({ child }) => endOf(child)));
+    await Promise.all(this.servers.map((server) => server.kill()));
     await gone('a process', () => findProcesses(tmpdir()).map(({ pid, command }) => `${pid} ${command}`));
     return left;
   }
 
   async dispose(): Promise<void> {
-    for (const { child } of this.servers) child.kill('SIGKILL');
+    await Promise.all(this.servers.map((server) => server.kill()));
     await this.rig.dispose();
   }
 
@@ -170,19 +153,15 @@ export class ChaosWorld {
         return true;
       case 'stdio server': {
         const agent = this.stdioAgents[victim.index] ?? '';
-        const running = this.lines('stdio-servers')
-          .filter((line) => line.endsWith(` ${agent}`))
-          .map(Number.parseFloat);
-        const pid = running.findLast((one) => this.isUpstream(one));
+        const pid = this.work.stdioProcess(agent);
         if (pid === undefined) return false;
         kill(pid, 'SIGKILL');
         return true;
       }
       case 'network server': {
         const server = this.servers[victim.index];
-        if (server === undefined || server.child.exitCode !== null || server.child.signalCode !== null) return false;
-        server.child.kill('SIGKILL');
-        await endOf(server.child);
+        if (server?.isRunning !== true) return false;
+        await server.kill();
         this.restart(server, victim.downMs);
         return true;
       }
@@ -190,10 +169,7 @@ export class ChaosWorld {
   }
 
   private restart(server: NetworkServer, downMs: number): void {
-    const restart = new Promise((resolve) => setTimeout(resolve, downMs)).then(async () => {
-      server.child = await started(server.argv, server.port);
-    });
-    this.restarts.add(restart);
+    this.restarts.add(new Promise((resolve) => setTimeout(resolve, downMs)).then(() => server.restart()));
   }
 
   /** The pid of the gateway that runs. */
@@ -217,17 +193,6 @@ export class ChaosWorld {
     window.drop();
   }
 
-  private stdioProcesses(): readonly string[] {
-    return this.lines('stdio-servers')
-      .map(Number.parseFloat)
-      .filter((pid) => this.isUpstream(pid))
-      .map(processName);
-  }
-
-  private isUpstream(pid: number): boolean {
-    return processName(pid).includes(this.directory);
-  }
-
   /**
    * Connections of the process to the servers, and those of agents that it did not close when the agent did. What the
    * pool of this process keeps open to the gateway is no fault of the gateway.
@@ -247,53 +212,6 @@ export class ChaosWorld {
         if (!inodes.has(inode) || (!servers.has(to) && !isForgotten)) return [];
         return [`${from} to ${to} in state ${state}`];
       });
-  }
-
-  private lines(file: string): readonly string[] {
-    return readFileSync(join(this.directory, file), 'utf8').split('\n').filter(Boolean);
-  }
-}
-
-/** Starts a server of the network; resolves when it listens. */
-async function started(argv: readonly string[], port: number): Promise<ChildProcess> {
-  const child = spawn(process.execPath, argv, { stdio: ['ignore', 'ignore', 'inherit'] });
-  await waitFor(
-    `the server at port ${port}`,
-    async () => {
-      if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}`);
-      const response = await fetch(`http://127.0.0.1:${port}/messages`, { method: 'POST' });
-      await response.text();
-      return response.status === 404;
-    },
-    patience,
-  );
-  return child;
-}
-
-/** A port at which nobody listens, below those that the system gives to outgoing connections. */
-async function freePort(from: number): Promise<number> {
-  for (let port = from; ; port += 1) {
-    const server = createServer();
-    const isFree = await new Promise<boolean>((resolve) => {
-      server.once('error', () => {
-        resolve(false);
-      });
-      server.listen(port, '127.0.0.1', () => {
-        resolve(true);
-      });
-    });
-    if (!isFree) continue;
-    await new Promise((resolve) => server.close(resolve));
-    return port;
-  }
-}
-
-/** Its command line; empty when there is no such process. */
-function processName(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
-  } catch {
-    return '';
   }
 }
 

@@ -226,12 +226,16 @@ export class FleetWindow {
     return this.terminals.prompt(name, text);
   }
 
-  /** Asks an agent for a tool call and resolves with the tool's answer, as the model got it. */
-  async callTool(name: string, tool: string, options: { readonly timeoutMs: number }): Promise<string> {
+  /** Asks an agent for a tool call, of `bowline-self` by default, and resolves with the answer as the model got it. */
+  async callTool(
+    name: string,
+    tool: string,
+    { server = 'bowline-self', ...options }: { readonly timeoutMs: number; readonly server?: string },
+  ): Promise<string> {
     const { model } = this.fleet;
     if (model === undefined) throw new Error('no scripted model');
     const before = model.requests.length;
-    await this.prompt(name, `CALL mcp__bowline-self__${tool}`);
+    await this.prompt(name, `CALL mcp__${server}__${tool}`);
     return waitFor(
       `the answer of ${tool} to ${name}`,
       () => model.requests.slice(before).flatMap(({ toolResults }) => toolResults)[0],

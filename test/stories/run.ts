@@ -15,8 +15,9 @@ import { threeWindows } from './threeWindows.ts';
 import { withoutPty } from './withoutPty.ts';
 import type { Story } from './story.ts';
 import { update } from './update.ts';
+import { upstreams } from './upstreams.ts';
 
-const stories: readonly Story[] = [blackout, ladder, guard, threeWindows, withoutPty, update, restore];
+const stories: readonly Story[] = [blackout, ladder, guard, threeWindows, withoutPty, update, restore, upstreams];
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({

@@ -4,6 +4,9 @@ import type { TimeLimit } from './timeLimit.ts';
 /** The longest answer, in bytes. */
 const longestAnswer = 16 * 1024 * 1024;
 
+/** As much as is read of an answer that is none of success, in bytes. */
+const longestRefusal = 64 * 1024;
+
 /** Reads a whole body. `done` is called once. */
 export function collect(
   response: IncomingMessage,
@@ -28,5 +31,22 @@ export function collect(
   response.on('error', () => undefined);
   response.on('close', () => {
     done({ problem: 'it closed the connection in the middle of its answer' });
+  });
+}
+
+/** The beginning of what is said to a refusal. */
+export function beginningOf(response: IncomingMessage): Promise<string> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    response.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > longestRefusal) response.destroy();
+    });
+    response.on('error', () => undefined);
+    response.on('close', () => {
+      resolve(Buffer.concat(chunks).toString('utf8'));
+    });
   });
 }

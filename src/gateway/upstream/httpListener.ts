@@ -1,8 +1,10 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Event } from '../../base/events.ts';
 import { DisposableObject, toDisposable } from '../../base/lifecycle.ts';
-import { reasonOf } from './httpFailure.ts';
+import { beginningOf } from './httpBody.ts';
+import { reasonOf, saysSessionLost, statusReason } from './httpFailure.ts';
 import { passEvents } from './httpStream.ts';
+import { TimeLimit } from './timeLimit.ts';
 import type { EventSink } from './upstreamSession.ts';
 
 export interface HttpListenerOptions {
@@ -19,6 +21,9 @@ export interface HttpListenerOptions {
 
 /** Between two attempts, in milliseconds: at first, and at most. A stream that lived for `sound` begins anew. */
 const waits = { first: 100, longest: 30_000, sound: 5_000 } as const;
+
+/** What is said to a refusal is waited for so long, in milliseconds. */
+const longestRefusal = 10_000;
 
 /** Follows the standing stream of an upstream as long as the agent has one. */
 export class HttpListener extends DisposableObject {
@@ -74,9 +79,11 @@ export class HttpListener extends DisposableObject {
       this.later(retry);
       return;
     }
-    response.resume();
+    const limit = new TimeLimit(longestRefusal, () => response.destroy());
+    const text = await beginningOf(response);
+    limit.dispose();
     if (this.over) return;
-    if (status === 404 && this.options.hasSession()) this.options.lost('HTTP 404');
+    if (saysSessionLost(status, this.options.hasSession(), text)) this.options.lost(statusReason(status, text));
     // 409: the upstream has not noticed yet that the stream before is gone. All else means that it has none to give.
     else if (status === 409 || status >= 500) this.later();
     else this.dispose();

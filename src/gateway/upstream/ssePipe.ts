@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type Agent, type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { beginningOf } from './httpBody.ts';
 import { EventSplitter, readEvent } from './httpEvents.ts';
 import {
   connectionFailure,
@@ -26,7 +27,6 @@ export const sseTimes: SseTimes = { open: 10_000, post: 60_000 };
 
 const mostMoves = 3;
 const shownCharacters = 200;
-const longestRefusal = 64 * 1024;
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
 export interface SsePipeOptions {
@@ -238,7 +238,7 @@ class SsePipe implements MessagePipe {
           settle({ kind: 'sent' });
           return;
         }
-        void textOf(response).then((text) => {
+        void beginningOf(response).then((text) => {
           settle(postFailure(status, text));
         });
       });
@@ -253,22 +253,4 @@ function postFailure(status: number, text: string): PipeFailure {
   const credentials = credentialsRefusal(status);
   if (credentials !== undefined) return { kind: 'refused', reason: credentials };
   return { kind: status >= 500 ? 'unknown' : 'refused', reason };
-}
-
-/** The beginning of what is said to a refusal. */
-function textOf(response: IncomingMessage): Promise<string> {
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    const done = (): void => {
-      resolve(Buffer.concat(chunks).toString('utf8'));
-    };
-    response.on('data', (chunk: Buffer) => {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size > longestRefusal) response.destroy();
-    });
-    response.on('error', () => undefined);
-    response.on('close', done);
-  });
 }

@@ -72,6 +72,24 @@ describe('an upstream over HTTP', () => {
     });
   }
 
+  for (const lostStatus of [404, 400, 503] as const) {
+    it(`that was away and answers ${lostStatus} is found again while nobody calls`, async () => {
+      await begin({ lostStatus });
+      const client = await rig.client();
+      await client.request('tools/list');
+      const stream = await client.stream();
+      const ping = await stream.message('ping');
+      await client.post({ jsonrpc: '2.0', id: ping['id'], result: {} });
+      await waitFor('the standing stream at the upstream', () => upstream.seen.some(({ verb }) => verb === 'GET'));
+      await upstream.kill();
+      await waitFor('the endpoint to be degraded', () => rig.health() === `degraded: ${refused(upstream)}`);
+      await upstream.start();
+      await stream.message('notifications/tools/list_changed');
+      assert.deepStrictEqual([rig.health(), upstream.initialisations], ['bound', 2]);
+      stream.cut();
+    });
+  }
+
   it('that is killed while it works on a call: the outcome is unknown, and nothing is repeated', async () => {
     await begin();
     const client = await rig.client();

@@ -20,7 +20,7 @@ const [directory = '', kind = '', port = '', lostStatus = ''] = process.argv.sli
 
 function serverFor(agent: string): McpServer['server'] {
   const { server } = new McpServer(
-    { name: 'chaos', version: '1.0.0' },
+    { name: 'work', version: '1.0.0' },
     { capabilities: { tools: { listChanged: true } } },
   );
   server.setRequestHandler(ListToolsRequestSchema, () => ({
