@@ -1,4 +1,4 @@
-import type { AgentRow, EndpointRow, FleetView } from '../core/fleet/select.ts';
+import type { AgentRow, EndpointRow, FleetView, UpstreamRow } from '../core/fleet/select.ts';
 import { currentLaunch } from '../core/fleet/agent.ts';
 import { needOf } from '../core/fleet/need.ts';
 import type { FleetState } from '../core/fleet/state.ts';
@@ -74,25 +74,33 @@ export function agentTooltip(agent: AgentRow): TooltipLines {
   ];
 }
 
-export function endpointLook(agent: AgentRow, { server, state, cause, nextStep }: EndpointRow): RowLook {
+export function endpointLook(agent: AgentRow, endpoint: EndpointRow): RowLook {
+  const { server, state, cause, nextStep, upstream } = endpoint;
   return {
     label: server,
     description: cause === '' ? state : `${state}: ${cause}`,
     icon: worstIcon(state),
     accessibleLabel: [`${server} of ${agent.name}`, state, cause, nextStep].filter((part) => part !== '').join(', '),
-    contextValue: state === 'off' ? 'endpoint-off' : 'endpoint-on',
+    contextValue: state === 'off' ? 'endpoint-off' : upstream === undefined ? 'endpoint-on' : 'endpoint-upstream',
   };
 }
 
 export function endpointTooltip(endpoint: EndpointRow): TooltipLines {
-  const { server, cause, nextStep, client } = endpoint;
+  const { server, cause, nextStep, client, upstream } = endpoint;
   return [
     ['MCP server', server],
     ['State', endpointFacts(endpoint)],
     ...(cause === '' ? [] : [['Cause', cause] as const]),
     ...(nextStep === '' ? [] : [['Next step', nextStep] as const]),
     ...(client === undefined ? [] : [['Client', client] as const]),
+    ...(upstream === undefined ? [] : [['Last good call', goodCallText(upstream)] as const]),
   ];
+}
+
+/** When the server behind an endpoint last answered, and how long that took. */
+export function goodCallText({ goodCall }: UpstreamRow): string {
+  if (goodCall === undefined) return 'none yet';
+  return `${new Date(goodCall.at).toLocaleTimeString()}, answered in ${Math.round(goodCall.roundTripMs)} ms`;
 }
 
 function causesOf(agent: AgentRow): TooltipLines {

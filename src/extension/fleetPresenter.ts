@@ -130,7 +130,7 @@ export function nextChange(state: FleetState, connection: Connection, now: numbe
     enabledServers(agent).flatMap((server) => {
       const health = bindingHealth(agent, server, state.epoch, now);
       // `bound` changes only by events: its time is that of the next probe.
-      return health.state === 'pending' || health.state === 'suspect' ? [health.until] : [];
+      return 'until' in health ? [health.until] : [];
     }),
   );
   const future = times.filter((time) => time > now);

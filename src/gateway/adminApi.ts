@@ -108,6 +108,10 @@ const actions: ReadonlyMap<string, Action> = new Map<string, Action>([
   ['heal', (name) => ({ kind: 'heal', names: [name] })],
   ['reconnect', async (name, body) => ({ kind: 'reconnect', name, ...readAs(reconnectSchema, await body()) })],
   [
+    'reconnect-upstream',
+    async (name, body) => ({ kind: 'reconnect upstream', name, ...readAs(reconnectSchema, await body()) }),
+  ],
+  [
     'restart',
     async (name, body) => {
       const { bypassGuard, ...rest } = readAs(restartSchema, await body());

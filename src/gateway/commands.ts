@@ -28,7 +28,7 @@ export interface CommandsOptions {
   readonly adoptions: Pick<Adoptions, 'adopt'>;
   readonly restarts: Pick<Restarts, 'restart'>;
   readonly finder: Pick<ConversationFinder, 'settle' | 'preview'>;
-  readonly servers: Pick<ServerCommands, 'approve' | 'withdraw'>;
+  readonly servers: Pick<ServerCommands, 'approve' | 'withdraw' | 'reconnect' | 'cancelReconnect'>;
   /** A text that was never given before. */
   readonly newId: () => string;
 }
@@ -119,6 +119,14 @@ export class Commands {
         return this.options.servers.approve(this.agent(command.name), command, by);
       case 'withdraw server approval':
         return this.options.servers.withdraw(this.agent(command.name), command.server, by);
+      case 'reconnect upstream': {
+        const agent = this.agent(command.name);
+        this.refuseNotRunning(agent);
+        return this.options.servers.reconnect(agent, command.server, by);
+      }
+      case 'cancel reconnect upstream':
+        this.options.servers.cancelReconnect(this.agent(command.name), command.server);
+        return;
       case 'host resumed':
         this.options.fleet.report({ at: this.now(), kind: 'host resumed' });
         return;

@@ -89,6 +89,7 @@ const urgencies: Readonly<Record<FleetEventKind, Urgency>> = {
   'mcp stream closed': 'durable',
   'upstream failed': 'lazy',
   'upstream answered': 'lazy',
+  'upstream detached': 'durable',
   'probe answered': 'lazy',
   'probe failed': 'lazy',
   'identity fault': 'durable',

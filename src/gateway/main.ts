@@ -59,7 +59,7 @@ import { loadState } from './stateStore.ts';
 import { after } from './timer.ts';
 import { followTranscripts } from './transcriptLooks.ts';
 import { HttpPool } from './upstream/httpPool.ts';
-import { servedKinds, upstreamOpener } from './upstream/openUpstream.ts';
+import { upstreamOpener } from './upstream/openUpstream.ts';
 import { OwnServers } from './upstream/ownServers.ts';
 import { ServerCommands } from './upstream/serverCommands.ts';
 import { StdioProcesses } from './upstream/stdioProcesses.ts';
@@ -78,6 +78,8 @@ const flushLimitMs = 800;
 const endLimitMs = 500;
 /** A hand-over has time, but the holder must not take it for a hang. */
 const settleLimitMs = 7_000;
+/** By then agents that outlived the run before have their tools again. */
+const lookAtServersAfterMs = 10_000;
 /** By then the holder has decided which version is in use. */
 const removeUnusedAfterMs = 30_000;
 
@@ -137,7 +139,7 @@ async function main(): Promise<void> {
   const own = store.add(
     new OwnServers({
       ...{ fleet, clock, log, environment: process.env },
-      ...{ files: new McpConfigurationFiles(), served: servedKinds },
+      files: new McpConfigurationFiles(),
     }),
   );
   const upstreams = {
@@ -176,7 +178,7 @@ async function main(): Promise<void> {
       ...{ environment: process.env, fleetSocket: paths.fleetSocket },
     }),
   );
-  const serverCommands = new ServerCommands({ fleet, own, clock });
+  const serverCommands = new ServerCommands({ fleet, own, clock, upstreams: mcp.upstreams });
   const commands = new Commands({
     ...{ fleet, clock, newId: randomUUID },
     prompts: new PromptCommands({ fleet, clock, keys, prompts }),
@@ -249,6 +251,11 @@ async function main(): Promise<void> {
   // Nothing is started before the hooks of what is started would find this gateway.
   fleet.start();
   adoptions.begin();
+  store.add(
+    after(lookAtServersAfterMs, () => {
+      own.lookAtAll();
+    }),
+  );
   store.add(
     after(removeUnusedAfterMs, () => {
       void removeUnused(paths, version, log);

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import * as z from 'zod/mini';
 import { messageOf } from '../base/errors.ts';
 import type { ClaudeDecisions } from '../core/mcp/resolveServers.ts';
@@ -13,6 +13,8 @@ export interface McpConfiguration {
   /** In the order in which they win: the local scope, the project's files (the nearest first), the user's scope. */
   readonly sources: readonly EntrySource[];
   readonly decisions: ClaudeDecisions;
+  /** What a person or Claude may write: the files of the directory and its repository, and the person's own. */
+  readonly files: readonly string[];
 }
 
 /** A part that is not as it should be says nothing, and takes nothing else with it. */
@@ -52,6 +54,8 @@ export class McpConfigurationFiles {
   private readonly claudeFiles = new KeptFiles(claudeFileSchema);
   private readonly settingsFiles = new KeptFiles(settingsFileSchema);
   private readonly mcpFiles = new KeptFiles(mcpFileSchema);
+  /** What {@link saysOther} last found, as text. */
+  private readonly told = new Map<string, string>();
 
   /** `environment`: that of the process. Never rejects. */
   async read(directory: string, environment: Readonly<Record<string, string>>): Promise<McpConfiguration> {
@@ -60,14 +64,18 @@ export class McpConfigurationFiles {
     const repository = await repositoryOf(directory);
     // The newer version takes those of the repository's top folder, too.
     const folders = [...new Set([directory, repository?.top ?? directory])].map((folder) => join(folder, '.claude'));
+    const localFiles = folders.map((folder) => join(folder, 'settings.local.json'));
+    const sharedFiles = folders.map((folder) => join(folder, 'settings.json'));
+    const homeFile = home === undefined ? undefined : join(home, 'settings.json');
+    const projectFiles = upwards(directory).map((folder) => join(folder, '.mcp.json'));
     const read = async (path: string): Promise<SettingsFile | undefined> => (await this.settingsFiles.read(path)).value;
     const [claude, managed, local, shared, user, projectSources] = await Promise.all([
       userFile === undefined ? undefined : this.claudeFiles.read(userFile),
       read(managedSettings),
-      Promise.all(folders.map((folder) => read(join(folder, 'settings.local.json')))),
-      Promise.all(folders.map((folder) => read(join(folder, 'settings.json')))),
-      home === undefined ? undefined : read(join(home, 'settings.json')),
-      Promise.all(upwards(directory).map((folder) => this.projectSource(join(folder, '.mcp.json')))),
+      Promise.all(localFiles.map(read)),
+      Promise.all(sharedFiles.map(read)),
+      homeFile === undefined ? undefined : read(homeFile),
+      Promise.all(projectFiles.map((file) => this.projectSource(file))),
     ]);
     const project = claude?.value?.projects[repository?.main ?? directory];
     return {
@@ -81,7 +89,22 @@ export class McpConfigurationFiles {
         repositorys: shared.filter((one) => one !== undefined),
         project,
       }),
+      // Above the repository are directories in which much goes on.
+      files: [
+        ...projectFiles.slice(0, upwards(directory).indexOf(repository?.top ?? directory) + 1),
+        ...[...localFiles, ...sharedFiles, homeFile, userFile].filter((file) => file !== undefined),
+      ],
     };
+  }
+
+  /** Whether one of {@link McpConfiguration.files} says something else than when this was asked last; at first it does. */
+  async saysOther(path: string): Promise<boolean> {
+    const name = basename(path);
+    const kept = name === '.mcp.json' ? this.mcpFiles : name === '.claude.json' ? this.claudeFiles : this.settingsFiles;
+    const text = JSON.stringify(await kept.read(path));
+    const isOther = this.told.get(path) !== text;
+    this.told.set(path, text);
+    return isOther;
   }
 
   private async projectSource(path: string): Promise<EntrySource> {

@@ -116,6 +116,14 @@ export const commandSchema = z.discriminatedUnion('kind', [
    */
   z.object({ kind: z.literal('approve server'), name: nameSchema, ...approvalShape }),
   z.object({ kind: z.literal('withdraw server approval'), name: nameSchema, server: approvalShape.server }),
+  /**
+   * Ends the connection to an MCP server of the agent's own that is behind the gateway, with what is on its way there and
+   * with its process, makes a new one as its definition is by now, and verifies it. What came of it stands in the
+   * endpoint's `upstream`. Errors: not-running, bad-request (there is no such server, or the agent does not use it).
+   */
+  z.object({ kind: z.literal('reconnect upstream'), name: nameSchema, server: approvalShape.server }),
+  /** Leaves the new connection to the next call; what was ended stays so. */
+  z.object({ kind: z.literal('cancel reconnect upstream'), name: nameSchema, server: approvalShape.server }),
   /** The machine slept, or is believed to have: every binding is proven again. */
   z.object({ kind: z.literal('host resumed') }),
   /** Compares what is there with the record; what came of it stands in the fleet's `reconciliation`. */

@@ -25,6 +25,7 @@ import {
   saveRestartSchema,
   screenShowsSchema,
   settingsSchema,
+  updateCauseSchema,
 } from './fleetState.ts';
 import { hookFactSchema } from './hookFact.ts';
 import { type Exactly, nameSchema, promptIdSchema, textSchema, timeSchema } from './schema.ts';
@@ -287,7 +288,8 @@ export const fleetEventSchema = z.discriminatedUnion('kind', [
   z.object({ ...endpoint, kind: z.literal('mcp stream opened'), session }),
   z.object({ ...endpoint, kind: z.literal('mcp stream closed'), session }),
   z.object({ ...endpoint, kind: z.literal('upstream failed'), detail: textSchema }),
-  z.object({ ...endpoint, kind: z.literal('upstream answered') }),
+  z.object({ ...endpoint, kind: z.literal('upstream answered'), roundTripMs: optional(z.number()) }),
+  z.object({ ...endpoint, asker, kind: z.literal('upstream detached'), why: updateCauseSchema }),
   z.object({ ...endpoint, kind: z.literal('probe answered'), sentAt: timeSchema, roundTripMs: z.number() }),
   z.object({ ...endpoint, kind: z.literal('probe failed'), sentAt: timeSchema }),
   z.object({

@@ -271,6 +271,8 @@ export const identityFaultSchema = z.enum([
   'two live launches',
 ]);
 
+export const updateCauseSchema = z.enum(['changed', 'asked']);
+
 const bindingSchema = z.object({
   launchId: z.string(),
   session: optional(z.string()),
@@ -293,6 +295,8 @@ const bindingSchema = z.object({
   ),
   doubt: optional(z.object({ since: timeSchema, cause: doubtCauseSchema })),
   upstream: optional(z.object({ failingSince: timeSchema, epoch: z.string(), detail: z.string() })),
+  update: optional(z.object({ since: timeSchema, why: updateCauseSchema })),
+  goodCall: optional(z.object({ at: timeSchema, roundTripMs: z.number() })),
   fault: optional(z.object({ at: timeSchema, cause: identityFaultSchema })),
 });
 

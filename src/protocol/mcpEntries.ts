@@ -1,5 +1,11 @@
 import * as z from 'zod/mini';
-import type { EntrySource, EntryTransport, ServerEntry, ServerScope } from '../core/mcp/serverEntry.ts';
+import {
+  type EntrySource,
+  type EntryTransport,
+  type ServerEntry,
+  type ServerScope,
+  wantsLogin,
+} from '../core/mcp/serverEntry.ts';
 import { firstIssue, inEnglish } from './issues.ts';
 
 const optional = z.optional;
@@ -55,7 +61,7 @@ function readTransport(raw: Readonly<Record<string, unknown>>): EntryTransport |
       const remote = z.safeParse(urlSchema, raw, inEnglish);
       if (!remote.success) return firstIssue(remote.error, 'entry');
       const { oauth, headersHelper } = z.parse(helpSchema, raw);
-      if (oauth !== undefined) return { kind: 'other', why: 'It wants a login (OAuth), which Claude does by itself.' };
+      if (oauth !== undefined) return { kind: 'other', why: wantsLogin };
       if (headersHelper !== undefined) {
         return { kind: 'other', why: 'A program makes its headers (headersHelper), which Claude runs by itself.' };
       }

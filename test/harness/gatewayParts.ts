@@ -90,7 +90,7 @@ export class GatewayParts {
     const own = store.add(
       new OwnServers({
         ...{ fleet, clock, log, environment },
-        ...{ files: new McpConfigurationFiles(), served: ['stdio', 'http', 'sse'] },
+        files: new McpConfigurationFiles(),
       }),
     );
     const server = createServer();
@@ -101,7 +101,7 @@ export class GatewayParts {
     const mcp = store.add(
       new McpEndpoint({ fleet, keys, sessions, streams, prober, servers: [], upstreams: noUpstreams, clock, log }),
     );
-    const servers = new ServerCommands({ fleet, own, clock });
+    const servers = new ServerCommands({ fleet, own, clock, upstreams: mcp.upstreams });
     const files = new LaunchFiles({ fleet, paths, keys, own, port: parts.port });
     parts.launchFiles = files;
     const prompts = new PromptStore(paths);
@@ -163,12 +163,17 @@ export class GatewayParts {
     return parts;
   }
 
+  /** Resolves when the files of the launches that were asked for so far are written. */
+  async prepared(): Promise<void> {
+    await Promise.allSettled(this.writing);
+  }
+
   async dispose(): Promise<void> {
     this.store.dispose();
     this.server.closeAllConnections();
     await new Promise((resolve) => this.server.close(resolve));
     // Files that are still being written would bring the directory back.
-    await Promise.allSettled(this.writing);
+    await this.prepared();
     rmSync(this.paths.directory, { recursive: true, force: true });
   }
 }

@@ -50,7 +50,9 @@ export class UpstreamRig {
     const agent = this.fleet.state.agents[name];
     if (agent === undefined) return 'none';
     const health = bindingHealth(agent, upstreamName, this.fleet.state.epoch, Date.now());
-    return health.state === 'degraded' ? `degraded: ${health.detail}` : health.state;
+    if (health.state !== 'degraded') return health.state;
+    const update = health.update === undefined ? '' : `, ${health.update}`;
+    return 'until' in health ? `verifying${update}` : `degraded${update}: ${health.detail}`;
   }
 
   /** Kills the gateway and starts another on the same port and state. */

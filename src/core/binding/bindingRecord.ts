@@ -14,6 +14,10 @@ export interface BindingRecord {
   readonly doubt?: { readonly since: number; readonly cause: DoubtCause };
   /** The MCP server behind the endpoint has failed last, since when, and with which words. Of that epoch only. */
   readonly upstream?: { readonly failingSince: number; readonly epoch: string; readonly detail: string };
+  /** Why and since when another connection to that server is called for, which nothing has verified yet. Of all epochs. */
+  readonly update?: { readonly since: number; readonly why: UpdateCause };
+  /** The last request that that server answered, and after how many milliseconds. */
+  readonly goodCall?: { readonly at: number; readonly roundTripMs: number };
   readonly fault?: { readonly at: number; readonly cause: IdentityFaultCause };
 }
 
@@ -22,6 +26,9 @@ export interface ClientInfo {
   readonly version: string;
   readonly protocolVersion: string;
 }
+
+/** `changed`: the server has another definition. `asked`: a person wants it to be reconnected. */
+export type UpdateCause = 'changed' | 'asked';
 
 /** The standing GET stream on which probes travel. */
 export type StreamState =

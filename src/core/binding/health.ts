@@ -1,6 +1,6 @@
 import { dialsAgainWhenCalled } from '../claude/version.ts';
 import { type Agent, enabledServers, runningLaunch } from '../fleet/agent.ts';
-import type { BindingRecord, DoubtCause, IdentityFaultCause } from './bindingRecord.ts';
+import type { BindingRecord, DoubtCause, IdentityFaultCause, UpdateCause } from './bindingRecord.ts';
 import type { Epoch } from '../fleet/state.ts';
 import type { RunningLaunch } from '../fleet/life.ts';
 import { bindingTimes as times } from './times.ts';
@@ -10,8 +10,10 @@ export type Health =
   | { readonly state: 'off' }
   | { readonly state: 'pending'; readonly until: number }
   | { readonly state: 'bound' }
-  /** Bound, but the MCP server behind the endpoint fails. */
-  | { readonly state: 'degraded'; readonly detail: string; readonly since: number }
+  /** Bound, but the MCP server behind the endpoint fails, or was updated, which nothing has verified since. */
+  | { readonly state: 'degraded'; readonly detail: string; readonly since: number; readonly update?: UpdateCause }
+  /** Bound, and the connection to the server behind the endpoint is made anew. */
+  | { readonly state: 'degraded'; readonly update: UpdateCause; readonly since: number; readonly until: number }
   | { readonly state: 'suspect'; readonly cause: DoubtCause; readonly until: number }
   | { readonly state: 'unbound'; readonly cause: UnboundCause }
   | { readonly state: 'not checkable'; readonly lastSeenAt: number };
@@ -45,6 +47,19 @@ export function bindingHealth(agent: Agent, server: string, epoch: Epoch | undef
 /** Whether the client has its endpoint, or gets it with its next call: nothing is to be healed. */
 export function isBound({ state }: { readonly state: Health['state'] | 'gateway down' }): boolean {
   return state === 'bound' || state === 'degraded' || state === 'not checkable';
+}
+
+/** How far the new connection is that is called for to the server behind the endpoint. Undefined: it is verified, or none is. */
+export function updateState(record: BindingRecord, epoch: Epoch, now: number): 'verifying' | 'unverified' | undefined {
+  const { update } = record;
+  if (update === undefined) return undefined;
+  const isOver = failureIn(record, epoch) !== undefined || now >= update.since + times.updateVerifiedWithin;
+  return isOver ? 'unverified' : 'verifying';
+}
+
+/** Whether the connection to the server behind the endpoint is being made anew. */
+export function isBeingUpdated(health: Health): boolean {
+  return health.state === 'degraded' && 'until' in health;
 }
 
 /** Whether the gateway may end this session so that an old client dials anew at its next call (measured, claude 2.1.160). */
@@ -88,9 +103,25 @@ function withStream(record: BindingRecord, epoch: Epoch, now: number): Health {
     // The next one is sent when this one has failed.
     return { state: 'suspect', cause: 'probe late', until: probe.sentAt + probesEndWithin };
   }
-  const { upstream } = record;
-  if (upstream?.epoch !== epoch.id) return { state: 'bound' };
-  return { state: 'degraded', detail: upstream.detail, since: upstream.failingSince };
+  return withUpstream(record, epoch, now);
+}
+
+function withUpstream(record: BindingRecord, epoch: Epoch, now: number): Health {
+  const { update } = record;
+  const failing = failureIn(record, epoch);
+  if (update === undefined) {
+    return failing === undefined
+      ? { state: 'bound' }
+      : { state: 'degraded', detail: failing.detail, since: failing.failingSince };
+  }
+  const { why, since } = update;
+  const until = since + times.updateVerifiedWithin;
+  if (updateState(record, epoch, now) === 'verifying') return { state: 'degraded', update: why, since, until };
+  return { state: 'degraded', update: why, detail: failing?.detail ?? 'nothing has answered yet', since };
+}
+
+function failureIn({ upstream }: BindingRecord, epoch: Epoch): BindingRecord['upstream'] {
+  return upstream?.epoch === epoch.id ? upstream : undefined;
 }
 
 function withoutStream(record: BindingRecord, epoch: Epoch, now: number): Health {

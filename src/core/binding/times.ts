@@ -18,6 +18,8 @@ export const bindingTimes = {
   signOfLifeEvery: 5_000,
   /** Time for a client to come back to a port that was closed for about as long as it takes to give up. */
   returnAfterClosedPort: 1_500,
+  /** A connection to a server behind an endpoint is verified, or has failed, within this: 30 s, and the end of the former one. */
+  updateVerifiedWithin: 40_000,
   /** Time between `initialize` and the standing stream. */
   streamAfterInitialize: 5_000,
 } as const;

@@ -177,6 +177,23 @@ function deedOf(
       const rung = attempts.find(({ id }) => id === event.attemptId)?.rung ?? 'healing';
       return { what: `${rung} of ${event.server} ${event.outcome}`, detail: event.detail, by: 'gateway' };
     }
+    case 'upstream detached': {
+      const { server, why, asker } = event;
+      if (why === 'changed') return { what: `MCP server ${server} has another definition`, by: 'gateway' };
+      return { what: `reconnect of MCP server ${server} asked for`, by: asker ?? 'gateway' };
+    }
+    case 'upstream answered': {
+      if (before?.bindings[event.server]?.update === undefined) return undefined;
+      const { server, roundTripMs } = event;
+      const detail = roundTripMs === undefined ? undefined : `answered in ${Math.round(roundTripMs)} ms`;
+      return { what: `MCP server ${server} connected anew`, detail, by: 'gateway' };
+    }
+    case 'upstream failed': {
+      // Once for an update, whatever it fails by later.
+      const record = before?.bindings[event.server];
+      if (record?.update === undefined || record.upstream !== undefined) return undefined;
+      return { what: `MCP server ${event.server} not connected`, detail: event.detail, by: 'gateway' };
+    }
     case 'identity fault':
       // A client that asks again and again is told once.
       if (before?.bindings[event.server ?? '']?.fault?.cause === event.cause) return undefined;
@@ -219,8 +236,6 @@ function deedOf(
     case 'mcp proof seen':
     case 'mcp stream opened':
     case 'mcp stream closed':
-    case 'upstream failed':
-    case 'upstream answered':
     case 'probe answered':
     case 'probe failed':
       return undefined;

@@ -5,6 +5,11 @@ export const builtInServers = ['bowline-self', 'bowline-messaging', 'bowline-mem
 
 export type BuiltInServer = (typeof builtInServers)[number];
 
+/** Whether it is one of the gateway's own, and no server of an agent's. */
+export function isBuiltIn(server: string): boolean {
+  return builtInServers.some((name) => name === server);
+}
+
 /** What a new agent is given. */
 export function newServers({ messaging = 'off', memory = 'off' }: FleetSettings): Record<BuiltInServer, 'on' | 'off'> {
   return { 'bowline-self': 'on', 'bowline-messaging': messaging, 'bowline-memory': memory };

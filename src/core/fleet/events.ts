@@ -3,7 +3,7 @@ import type { OwnServer } from '../mcp/ownServer.ts';
 import type { TurnError } from './poison.ts';
 import type { ActivityKind, Adoption, PromptRecord, SavedContext, SaveRestart } from './agent.ts';
 import type { AgentConfiguration, FleetSettings } from './configuration.ts';
-import type { ClientInfo, DoubtCause, IdentityFaultCause } from '../binding/bindingRecord.ts';
+import type { ClientInfo, DoubtCause, IdentityFaultCause, UpdateCause } from '../binding/bindingRecord.ts';
 import type { Dialog, EndReason, Interrupt, InterruptOutcome, Launch, PaneProcess, ScreenShows } from './life.ts';
 import type { Epoch, GuardBypass, Notice } from './state.ts';
 import type { IncidentEnd, Rung } from '../healing/incident.ts';
@@ -215,7 +215,10 @@ type FleetFact =
   | (Endpoint & { readonly kind: 'mcp stream closed'; readonly session: string })
   /** Of the MCP server behind the endpoint. */
   | (Endpoint & { readonly kind: 'upstream failed'; readonly detail: string })
-  | (Endpoint & { readonly kind: 'upstream answered' })
+  /** What its session asked last; `roundTripMs`: how long a request took; absent: it was none. */
+  | (Endpoint & { readonly kind: 'upstream answered'; readonly roundTripMs?: number })
+  /** Nothing of before is used any more: from now on another connection is to be verified. */
+  | (Asked & Endpoint & { readonly kind: 'upstream detached'; readonly why: UpdateCause })
   | (Endpoint & { readonly kind: 'probe answered'; readonly sentAt: number; readonly roundTripMs: number })
   | (Endpoint & { readonly kind: 'probe failed'; readonly sentAt: number })
   | {

@@ -1,4 +1,4 @@
-import type { Health } from '../binding/health.ts';
+import { type Health, isBeingUpdated } from '../binding/health.ts';
 import { activeAttempt } from '../healing/ladder.ts';
 import { poisonSentence } from './poison.ts';
 import type { Agent } from './agent.ts';
@@ -61,6 +61,8 @@ export function lifeOf(
   if (life.running.verifiedAt === undefined || healths.some((health) => health.state === 'pending')) {
     return { life: 'verifying', detail: '' };
   }
+  if (healths.some(isBeingUpdated))
+    return { life: 'verifying', detail: 'an MCP server of its own is being connected anew' };
   return { life: 'ready', detail: relaunchSentence(agent) };
 }
 

@@ -1,4 +1,4 @@
-import { bindingHealth, type Health } from '../binding/health.ts';
+import { bindingHealth, type Health, isBeingUpdated } from '../binding/health.ts';
 import { activeAttempt } from '../healing/ladder.ts';
 import type { Effect } from './effects.ts';
 import type { FleetEvent } from './events.ts';
@@ -131,6 +131,7 @@ function inTheWay(agent: Agent, healths: readonly Health[]): string | undefined 
   if (healths.some(({ state }) => state === 'unbound')) return 'its tools, which are gone; heal it first';
   if (healths.some(({ state }) => state === 'suspect' || state === 'pending'))
     return 'its tools, which are being checked';
+  if (healths.some(isBeingUpdated)) return 'an MCP server of its own, which is being connected anew';
   // Not `ready` yet: the proof of a launch is written down a moment after it came.
   return life.running.verifiedAt === undefined ? 'the first proof of its tools' : undefined;
 }

@@ -137,6 +137,7 @@ function fold(state: FleetState, event: FleetEvent): FleetState {
     case 'mcp stream closed':
     case 'upstream failed':
     case 'upstream answered':
+    case 'upstream detached':
     case 'probe answered':
     case 'probe failed': {
       const epoch = state.epoch?.id;

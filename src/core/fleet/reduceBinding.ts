@@ -54,7 +54,9 @@ function fold(record: BindingRecord, event: BindingEvent, epoch: string): Bindin
       return detail === event.detail ? record : { ...record, upstream: { failingSince, epoch, detail: event.detail } };
     }
     case 'upstream answered':
-      return record.upstream === undefined ? record : without(record, 'upstream');
+      return upstreamAnswered(record, event);
+    case 'upstream detached':
+      return { ...without(record, 'upstream'), update: { since: event.at, why: event.why } };
     case 'probe answered': {
       const { at, sentAt, roundTripMs } = event;
       const probe: ProbeRecord = { sentAt, epoch, answeredAt: at, roundTripMs, failures: 0 };
@@ -73,6 +75,16 @@ function fold(record: BindingRecord, event: BindingEvent, epoch: string): Bindin
   }
 }
 
+/** It works, and by the connection that it is to be reached by. */
+function upstreamAnswered(
+  record: BindingRecord,
+  { at, roundTripMs }: Extract<BindingEvent, { kind: 'upstream answered' }>,
+): BindingRecord {
+  if (record.upstream === undefined && record.update === undefined && roundTripMs === undefined) return record;
+  const rest = without(without(record, 'upstream'), 'update');
+  return roundTripMs === undefined ? rest : { ...rest, goodCall: { at, roundTripMs } };
+}
+
 function timelineText(record: BindingRecord, event: BindingEvent, epoch: string): string | undefined {
   switch (event.kind) {
     case 'mcp initialized':
@@ -89,7 +101,10 @@ function timelineText(record: BindingRecord, event: BindingEvent, epoch: string)
     case 'upstream failed':
       return `its server fails: ${event.detail}`;
     case 'upstream answered':
-      return 'its server works again';
+      if (record.update !== undefined) return 'its server is connected anew';
+      return record.upstream === undefined ? undefined : 'its server works again';
+    case 'upstream detached':
+      return event.why === 'changed' ? 'its server has another definition' : 'reconnecting its server was asked for';
     case 'doubted':
       return event.cause === 'asked' ? 'verification asked for' : event.cause;
     case 'identity fault':

@@ -1,16 +1,17 @@
 import { causeText } from '../binding/causes.ts';
-import { bindingHealth, type Health, isBound, type UnboundCause } from '../binding/health.ts';
+import { bindingHealth, type Health, isBound, type UnboundCause, updateState } from '../binding/health.ts';
 import { bindingTimes } from '../binding/times.ts';
 import { dialsAgainWhenCalled } from '../claude/version.ts';
 import { outageOf } from '../healing/outage.ts';
 import type { OwnServer } from '../mcp/ownServer.ts';
 import { alarmsOf } from './alarms.ts';
+import { isBuiltIn } from './builtInServers.ts';
 import type { BlockedReason } from './life.ts';
 import { needOf } from './need.ts';
 import { lifeOf, type ShownLife } from './lifeOf.ts';
 import { type ActivityKind, type Agent, enabledServers } from './agent.ts';
-import type { DoubtCause } from '../binding/bindingRecord.ts';
-import type { FleetState, TimelineEntry } from './state.ts';
+import type { BindingRecord, DoubtCause, UpdateCause } from '../binding/bindingRecord.ts';
+import type { Epoch, FleetState, TimelineEntry } from './state.ts';
 
 /**
  * How a window stands to the gateway. While it is away the last state is shown, marked as such. `refusedSince` is set
@@ -61,6 +62,15 @@ export interface EndpointRow {
   readonly lastProofAt?: number;
   readonly roundTripMs?: number;
   readonly client?: string;
+  /** Of the agent's own MCP server behind it; absent: it is one of Bowline's. */
+  readonly upstream?: UpstreamRow;
+}
+
+export interface UpstreamRow {
+  /** The last request that it answered, and after how many milliseconds; absent: it answered none yet. */
+  readonly goodCall?: { readonly at: number; readonly roundTripMs: number };
+  /** `verifying`: it is connected anew. `unverified`: it was to be, and has not answered yet. Absent: neither. */
+  readonly update?: 'verifying' | 'unverified';
 }
 
 export interface StatusText {
@@ -120,7 +130,10 @@ function seeAgent(state: FleetState, agent: Agent, connection: Connection, now: 
     server,
     health: bindingHealth(agent, server, state.epoch, connection.kind === 'away' ? connection.since : now),
   }));
-  const endpoints = healths.map(({ server, health }) => endpointRow(agent, server, health, connection, now));
+  const endpoints = healths.map(({ server, health }) => ({
+    ...endpointRow(agent, server, health, connection, now),
+    ...(!isBuiltIn(server) && { upstream: upstreamRow(agent.bindings[server], state.epoch, now) }),
+  }));
   const { life, detail } = lifeOf(
     agent,
     healths.map(({ health }) => health),
@@ -179,7 +192,16 @@ function endpointRow(agent: Agent, server: string, health: Health, connection: C
       nextStep: 'Bowline starts the gateway again and then heals the agent. Show Log tells what keeps it.',
     };
   }
-  return { ...seen, ...describe(health) };
+  return { ...seen, ...describe(health, server) };
+}
+
+function upstreamRow(record: BindingRecord | undefined, epoch: Epoch | undefined, now: number): UpstreamRow {
+  if (record === undefined) return {};
+  const update = epoch === undefined ? undefined : updateState(record, epoch, now);
+  return {
+    ...(record.goodCall !== undefined && { goodCall: record.goodCall }),
+    ...(update !== undefined && { update }),
+  };
 }
 
 const doubtTexts: Readonly<Record<DoubtCause, string>> = {
@@ -190,18 +212,31 @@ const doubtTexts: Readonly<Record<DoubtCause, string>> = {
   asked: 'you asked for it',
 };
 
-function describe(health: Health): Pick<EndpointRow, 'state' | 'cause' | 'nextStep'> {
+const unverified: Readonly<Record<UpdateCause, string>> = {
+  changed: 'has another definition than before, and has not answered since',
+  asked: 'was to be reconnected, and has not answered since',
+};
+
+function describe(health: Health, server: string): Pick<EndpointRow, 'state' | 'cause' | 'nextStep'> {
   switch (health.state) {
     case 'unbound': {
       const { what, nextStep } = causeText(health.cause);
       return { state: 'unbound', cause: what, nextStep };
     }
-    case 'degraded':
+    case 'degraded': {
+      const { state, update } = health;
+      const behind = `the server "${server}" behind it`;
+      if ('until' in health) {
+        const changed = health.update === 'changed' ? 'has another definition than before, and ' : '';
+        return { state, cause: `It is bound; ${behind} ${changed}is being connected anew.`, nextStep: '' };
+      }
       return {
-        state: 'degraded',
-        cause: `It is bound, but the server behind it fails: ${health.detail}`,
-        nextStep: 'Mend that server; the agent is left as it is, and this ends with the next call that works.',
+        state,
+        cause: `It is bound, but ${behind} ${update === undefined ? 'fails' : unverified[update]}: ${health.detail}`,
+        nextStep:
+          'Mend that server; the agent is left as it is, and this ends with the next call that works. Reconnect Upstream tries it now.',
       };
+    }
     case 'suspect':
       return { state: 'suspect', cause: `Being checked: ${doubtTexts[health.cause]}.`, nextStep: '' };
     case 'not checkable':

@@ -1,6 +1,12 @@
 import { expandVariables } from './expandVariables.ts';
 import type { OwnServer, ProjectApproval } from './ownServer.ts';
-import type { EntrySource, EntryTransport, ServerEntry, ServerScope } from './serverEntry.ts';
+import {
+  type EntrySource,
+  type EntryTransport,
+  type ServerEntry,
+  type ServerScope,
+  wantsLogin,
+} from './serverEntry.ts';
 import { stableText } from './stableText.ts';
 
 /** What Claude's settings and records say about servers, all files together. */
@@ -23,9 +29,8 @@ export interface ResolveOptions {
   readonly approvedHere: ReadonlySet<string>;
   /** Servers that this agent is to reach without Bowline. */
   readonly around: readonly string[];
-  /** Whether the person wants servers behind the gateway, and the transports that it serves. */
+  /** Whether the person wants servers behind the gateway. */
   readonly gateway: 'on' | 'off';
-  readonly served: readonly ExpandedTransport['kind'][];
   /** Digests of definitions whose server asked for a login. */
   readonly wantLogin: ReadonlySet<string>;
   /** Of the agent's process. */
@@ -135,17 +140,12 @@ function whyDirect(name: string, entry: ServerEntry, options: ResolveOptions): s
     return 'Its name cannot be part of an address. Use letters, digits, "-" and "_".';
   }
   if (entry.transport.kind === 'other') return entry.transport.why;
-  if (!options.served.includes(entry.transport.kind)) return unknownTransport(entry.transport.kind);
   if (options.gateway === 'off') return 'The setting "bowline.mcpServersThroughGateway" is off.';
   if (options.around.includes(name)) return 'It is switched to go around Bowline for this agent.';
   if (options.wantLogin.has(loginKey(name, entry, options.digest))) {
-    return 'It wants a login (OAuth), which Claude does by itself.';
+    return wantsLogin;
   }
   return undefined;
-}
-
-function unknownTransport(kind: string): string {
-  return `Bowline does not serve its transport "${kind}".`;
 }
 
 /** What a definition is remembered by whose server asked for a login. */

@@ -16,8 +16,11 @@ export type EntryTransport =
       readonly environment: Readonly<Record<string, string>>;
     }
   | { readonly kind: 'http' | 'sse'; readonly url: string; readonly headers: Readonly<Record<string, string>> }
-  /** The gateway cannot stand in between. `why` continues a sentence that begins with the server's name. */
+  /** The gateway cannot stand in between; `why` in one sentence. */
   | { readonly kind: 'other'; readonly why: string };
+
+/** Why one is left to Claude whose definition has OAuth in it, or that answered as if it should. */
+export const wantsLogin = 'It wants a login (OAuth), which Claude does by itself.';
 
 /** What one file says in one scope. */
 export interface EntrySource {

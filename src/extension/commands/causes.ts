@@ -78,12 +78,17 @@ function reconnects(row: AgentRow): readonly CauseLine[] {
     .filter(
       ({ state }) => state === 'unbound' || state === 'not checkable' || state === 'suspect' || state === 'degraded',
     )
-    .map(({ server, cause }) => ({
-      kind: 'action',
-      label: `$(plug) Reconnect MCP ${server} for ${row.name}`,
-      detail: cause,
-      action: { kind: 'command', command: 'bowline.reconnectMcp', agent: row.name, server },
-    }));
+    .map(({ server, cause, state, upstream }) => {
+      const isOfUpstream = state === 'degraded' && upstream !== undefined;
+      const what = isOfUpstream ? '$(refresh) Reconnect Upstream' : '$(plug) Reconnect MCP';
+      const command = isOfUpstream ? 'bowline.reconnectUpstream' : 'bowline.reconnectMcp';
+      return {
+        kind: 'action',
+        label: `${what} ${server} for ${row.name}`,
+        detail: cause,
+        action: { kind: 'command', command, agent: row.name, server },
+      };
+    });
 }
 
 function agentActions({ name, life, detail, worst, poison, blockedBy }: AgentRow): readonly CauseLine[] {

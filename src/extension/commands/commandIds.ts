@@ -24,6 +24,7 @@ export const commandIds = [
   'bowline.remove',
   'bowline.verifyBinding',
   'bowline.reconnectMcp',
+  'bowline.reconnectUpstream',
   'bowline.healNow',
   'bowline.healAll',
   'bowline.hostResumed',

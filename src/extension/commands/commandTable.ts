@@ -18,6 +18,7 @@ import { newAgent } from './newAgent.ts';
 import { notificationsOf } from './notifications.ts';
 import { openTranscript, resumeOtherConversation } from './otherConversation.ts';
 import { reconcileFleet } from './reconcile.ts';
+import { reconnectUpstream } from './reconnectUpstream.ts';
 import { forceFreshRestart, restart, restartBypassingGuard } from './restart.ts';
 import { restoreAll } from './restore.ts';
 import { showRestartPlan } from './restartPlan.ts';
@@ -50,6 +51,7 @@ const handlers: Readonly<Record<CommandId, CommandHandler>> = {
   'bowline.remove': remove,
   'bowline.verifyBinding': verifyBinding,
   'bowline.reconnectMcp': reconnectMcp,
+  'bowline.reconnectUpstream': reconnectUpstream,
   'bowline.healNow': healNow,
   'bowline.healAll': healAll,
   'bowline.hostResumed': hostResumed,

@@ -80,10 +80,7 @@ export class McpEndpoint extends DisposableObject {
     const { upstreams, sessions, streams, log } = options;
     this.forwarder = this._register(
       new Forwarder({
-        ...{ upstreams, sessions, streams, log },
-        failing: (session, reason) => {
-          this.ledger.upstream(session, reason);
-        },
+        ...{ upstreams, sessions, streams, ledger: this.ledger, log },
       }),
     );
     this._register(
@@ -105,6 +102,11 @@ export class McpEndpoint extends DisposableObject {
       this.options.log.error('MCP request failed', { server, reason: messageOf(error) });
       sendJson(response, 500, rpcError(null, rpcCodes.internalError, 'Internal error of the Bowline gateway'));
     }
+  }
+
+  /** What stands behind the sessions with upstreams. */
+  get upstreams(): Pick<Forwarder, 'update' | 'callOff'> {
+    return this.forwarder;
   }
 
   /** Ends the sessions of launches that are over. To be called after such a change; safe at any time. */
@@ -340,6 +342,8 @@ export class McpEndpoint extends DisposableObject {
     const { sessions, streams } = this.options;
     const spare = sessions.all().filter((one) => sameEndpoint(one, latest) && !streams.has(one.id) && one !== latest);
     void this.end(spare.slice(0, Math.max(0, spare.length + 1 - sessionsPerEndpoint)), 'too many');
+    // The last one may be used beside the latest.
+    for (const session of spare.slice(0, -1)) this.forwarder.rest(session);
   }
 
   private async end(sessions: readonly SessionRecord[], reason: EndedBecause): Promise<void> {

@@ -1,8 +1,11 @@
+import type { BindingRecord, UpdateCause } from '../../core/binding/bindingRecord.ts';
 import { liveLaunchIds } from '../../core/fleet/agent.ts';
+import { agentOf } from '../../core/fleet/state.ts';
 import type { Clock, FleetPort } from '../ports.ts';
 import type { IdentityFault } from './identity.ts';
 import type { SessionRecord } from './sessionFile.ts';
 import { sessionDigest } from './sessionStore.ts';
+import type { EndpointOf } from './standingStreams.ts';
 
 /** Between two reports of mere proof for one endpoint, and of the same fault, in milliseconds. */
 const reportEvery = 5_000;
@@ -12,6 +15,12 @@ const upstreamWords = 300;
 
 /** How many kinds of fault are remembered for the limit. */
 const faultsKept = 1_000;
+
+/** Why another connection to a server is called for; `asker`: the window or script that asked. */
+export interface Update {
+  readonly why: UpdateCause;
+  readonly asker?: string;
+}
 
 interface ReportedProof {
   readonly at: number;
@@ -61,18 +70,37 @@ export class Ledger {
     this.fleet.report({ ...this.subject(session), kind: 'mcp proof seen' });
   }
 
-  /** The server behind the endpoint fails for this session, in these words; undefined: it works. Told where it is news. */
-  upstream(
-    { agent: name, server, launchId }: Pick<SessionRecord, 'agent' | 'server' | 'launchId'>,
-    reason: string | undefined,
-  ): void {
-    const { agents, epoch } = this.fleet.state;
-    const known = agents[name]?.bindings[server]?.upstream;
-    const detail = reason?.slice(0, upstreamWords);
-    if (known?.detail === detail && (detail === undefined || known?.epoch === epoch?.id)) return;
-    const subject = { at: this.clock(), name, server, launchId };
-    if (detail === undefined) this.fleet.report({ ...subject, kind: 'upstream answered' });
-    else this.fleet.report({ ...subject, kind: 'upstream failed', detail });
+  /**
+   * The server behind the endpoint fails for this session, in these words; undefined: it works, as a request showed that
+   * took `roundTripMs`, if that is given. Told where it is news, and where it works also from time to time.
+   */
+  upstream(session: EndpointOf, reason: string | undefined, roundTripMs?: number): void {
+    const { upstream: known, update, goodCall } = this.recordOf(session) ?? {};
+    const { agent: name, server, launchId } = session;
+    const at = this.clock();
+    const subject = { at, name, server, launchId };
+    if (reason !== undefined) {
+      const detail = reason.slice(0, upstreamWords);
+      if (known?.detail === detail && known.epoch === this.fleet.state.epoch?.id) return;
+      this.fleet.report({ ...subject, kind: 'upstream failed', detail });
+      return;
+    }
+    const isNews = known !== undefined || update !== undefined;
+    const isOld = goodCall === undefined || Math.abs(at - goodCall.at) >= reportEvery;
+    if (!isNews && (roundTripMs === undefined || !isOld)) return;
+    this.fleet.report({ ...subject, kind: 'upstream answered', ...(roundTripMs !== undefined && { roundTripMs }) });
+  }
+
+  /** Another connection to the server behind the endpoint is called for. Resolves when that is on disk, or cannot be. */
+  async detached({ agent: name, server, launchId }: EndpointOf, { why, asker }: Update): Promise<void> {
+    const asked = asker === undefined ? {} : { asker };
+    const subject = { at: this.clock(), ...asked, name, server, launchId };
+    await this.fleet.reportDurably({ ...subject, kind: 'upstream detached', why }).catch(() => undefined);
+  }
+
+  /** Whether such a connection was called for, and none is verified. */
+  isUpdateDue(session: EndpointOf): boolean {
+    return this.recordOf(session)?.update !== undefined;
   }
 
   /** A request was refused. `known`: whether the gateway serves something of this name; other names are not repeated. */
@@ -97,6 +125,11 @@ export class Ledger {
       ...(bound && { server }),
       detail: fault.sentence,
     });
+  }
+
+  private recordOf({ agent, server, launchId }: EndpointOf): BindingRecord | undefined {
+    const record = agentOf(this.fleet.state, agent)?.bindings[server];
+    return record?.launchId === launchId ? record : undefined;
   }
 
   private subject(session: SessionRecord): {

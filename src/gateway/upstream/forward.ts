@@ -40,8 +40,8 @@ export interface ForwardedSessionOptions {
   readonly changed: (record: UpstreamRecord) => void;
   /** The agent's standing stream. */
   readonly standing: EventSink;
-  /** See `UpstreamHost.failing`. */
-  readonly failing: (reason: string | undefined) => void;
+  /** See `UpstreamHost.failing`; `roundTripMs`: how long the request took by which it was found to work. */
+  readonly failing: (reason: string | undefined, roundTripMs?: number) => void;
   /** See `Upstreams.beforeUse`. */
   readonly beforeUse: () => void;
   readonly log: Log;
@@ -53,10 +53,19 @@ interface Held {
   readonly kind: 'held';
   readonly session: UpstreamSession;
   pending: number;
-  retired: boolean;
+  /** Why it is used no more: the upstream knows it no more, or it was left. */
+  retired?: 'lost' | 'left';
 }
 
 type Ready = Held | { readonly kind: 'unreachable'; readonly reason: string };
+
+/** A session that was said `initialize` to. */
+interface Attached {
+  readonly held: Held;
+  readonly definition: UpstreamDefinition;
+  readonly introduction: Introduction;
+  readonly roundTripMs: number;
+}
 
 /**
  * What stands behind one MCP session of an agent: one session of the upstream at a time, replaced by a new one when the
@@ -72,6 +81,14 @@ export class ForwardedSession implements Disposable {
   private readonly waiting = new Map<RequestId, Set<ResponseSink>>();
   private retry: ReturnType<typeof setTimeout> | undefined;
   private wait: number;
+  /** Counts what has been detached: what was begun before is not attached any more. */
+  private detachments = 0;
+  /** Ends the handshake that is under way. */
+  private handshake = new AbortController();
+  private isBeginning = false;
+  private isCalledOff = false;
+  /** Resolves when nothing is left of what was detached last. */
+  private leaving: Promise<void> | undefined;
   private disposed = false;
 
   constructor(private readonly options: ForwardedSessionOptions) {
@@ -82,14 +99,23 @@ export class ForwardedSession implements Disposable {
 
   /** Opens the upstream's first session with the agent's `initialize`. */
   async begin(headers: AgentMessage['headers']): Promise<Introduction> {
-    const definition = await this.definition();
-    if (definition === undefined) return { kind: 'failed', reason: notConfigured };
-    const held = this.openSession(definition, undefined);
-    const introduction = await introduce(held.session, Buffer.from(this.record.initialize), headers, this.times.first);
-    this.options.failing(introduction.kind === 'failed' ? introduction.reason : undefined);
-    if (introduction.kind === 'introduced' && !this.disposed) this.use(held, definition);
-    else held.session.dispose();
-    return introduction;
+    this.isBeginning = true;
+    try {
+      for (;;) {
+        const attached = await this.attach(headers, this.times.first);
+        if (this.isOver()) return { kind: 'failed', reason: sessionOver };
+        if (attached === 'superseded') continue;
+        if (attached === undefined) return { kind: 'failed', reason: notConfigured };
+        const { held, definition, introduction, roundTripMs } = attached;
+        if (introduction.kind === 'failed') this.options.failing(introduction.reason);
+        else this.options.failing(undefined, roundTripMs);
+        if (introduction.kind === 'introduced') this.use(held, definition);
+        else held.session.dispose();
+        return introduction;
+      }
+    } finally {
+      this.isBeginning = false;
+    }
   }
 
   /** What a later run of the gateway needs. */
@@ -107,7 +133,6 @@ export class ForwardedSession implements Disposable {
     if (reading.kind === 'notification' && reading.cancels !== undefined) {
       for (const cancelled of [...(this.waiting.get(reading.cancels) ?? [])]) cancelled.giveUp();
     }
-    if (!sink.gone) this.options.failing(outcome.kind === 'answered' ? undefined : outcome.reason);
     if (outcome.kind === 'answered') this.note(message);
     return outcome;
   }
@@ -134,11 +159,41 @@ export class ForwardedSession implements Disposable {
     return held.session.resume?.(lastEventId, sink);
   }
 
-  /** The upstream is another one from now on, or reached in another way; what is on its way ends as it began. */
-  redefined(): void {
-    if (this.current === undefined) return;
-    this.retire(this.current);
-    void this.ready();
+  /**
+   * From now on another connection is used, to what the upstream is by now; that is opened with the next message. What is
+   * on its way ends as it began, or at once.
+   */
+  detach(onItsWay: 'goes on' | 'ends'): void {
+    this.detachments++;
+    this.handshake.abort();
+    const { current } = this;
+    if (current === undefined) {
+      this.forgetResumption();
+      return;
+    }
+    this.retire(current, 'left');
+    if (onItsWay === 'ends') current.session.end();
+    if (onItsWay === 'ends' || current.pending === 0) this.leaving = current.session.gone?.();
+  }
+
+  /** Opens and verifies that connection now, and tries on for as long as the agent listens. */
+  attachAnew(): void {
+    this.wait = this.times.firstWait;
+    if (!this.isBeginning) void this.ready();
+  }
+
+  /** Leaves that to the next message. */
+  callOff(): void {
+    clearTimeout(this.retry);
+    if (this.opening === undefined) return;
+    this.isCalledOff = true;
+    this.handshake.abort();
+  }
+
+  /** Ends what lives for this session alone, such as a process, unless something is on its way: the next message starts it anew. */
+  rest(): void {
+    const { current } = this;
+    if (current?.pending === 0 && current.session.resumption === undefined) this.detach('goes on');
   }
 
   /** The agent's session is over, and the upstream is told so. */
@@ -168,9 +223,12 @@ export class ForwardedSession implements Disposable {
     const held = this.current ?? (await this.ready());
     if (held.kind !== 'held') return held;
     const outcome = await this.exchange(held, message, sink);
-    if (outcome.kind !== 'session lost') return outcome;
-    this.options.log.info('the upstream forgot its session', { ...this.name, reason: outcome.reason });
-    this.retire(held);
+    // Nor was it processed where what could not be reached is not to be reached any more.
+    const isOfTheDetached = outcome.kind === 'unreachable' && held.retired !== undefined;
+    if (outcome.kind !== 'session lost' && !isOfTheDetached) return outcome;
+    if (held.retired === undefined)
+      this.options.log.info('the upstream forgot its session', { ...this.name, reason: outcome.reason });
+    this.retire(held, 'lost');
     const next = this.current ?? (await this.ready());
     // What the agent said about the session that is gone means nothing to the new one, which had its own handshake.
     const isOfTheFormer =
@@ -180,15 +238,25 @@ export class ForwardedSession implements Disposable {
     if (next.kind !== 'held') return next;
     const repeated = await this.exchange(next, message, sink);
     if (repeated.kind !== 'session lost') return repeated;
-    this.retire(next);
-    return { kind: 'unreachable', reason: `it forgets each new session at once: ${repeated.reason}` };
+    this.retire(next, 'lost');
+    const reason = `it forgets each new session at once: ${repeated.reason}`;
+    this.options.failing(reason);
+    return { kind: 'unreachable', reason };
   }
 
   private async exchange(held: Held, message: AgentMessage, sink: ResponseSink): Promise<ExchangeOutcome> {
     held.pending++;
+    const began = performance.now();
     const outcome = await held.session.exchange(message, sink);
     held.pending--;
-    if (held.retired && held.pending === 0) held.session.dispose();
+    if (held.retired !== undefined) {
+      // It says nothing of what is used by now.
+      if (held.pending === 0) close(held);
+    } else if (outcome.kind !== 'answered') {
+      if (outcome.kind !== 'session lost') this.options.failing(outcome.reason);
+    } else if (message.reading.kind === 'request' && !sink.gone) {
+      this.options.failing(undefined, performance.now() - began);
+    }
     return outcome;
   }
 
@@ -198,35 +266,69 @@ export class ForwardedSession implements Disposable {
     clearTimeout(this.retry);
     this.opening ??= this.open().finally(() => {
       this.opening = undefined;
+      this.isCalledOff = false;
     });
     return this.opening;
   }
 
   private async open(): Promise<Ready> {
+    for (;;) {
+      await this.leaving;
+      this.leaving = undefined;
+      const definition = await this.definition();
+      if (this.isOver()) return { kind: 'unreachable', reason: sessionOver };
+      if (this.isCalledOff) return this.failed(calledOff);
+      const { resumption, digest } = this.record;
+      if (resumption !== undefined && digest === definition?.digest) {
+        return this.use(this.openSession(definition, resumption), definition);
+      }
+      const { detachments } = this;
+      const attached = await this.attach({}, this.times.anew);
+      if (attached === 'superseded') continue;
+      if (attached === undefined) return this.failed(notConfigured);
+      const { held, introduction, roundTripMs } = attached;
+      if (introduction.kind !== 'introduced') {
+        held.session.dispose();
+        const { kind } = introduction;
+        return this.failed(
+          kind === 'declined' ? `it refuses initialize: ${introduction.message}` : introduction.reason,
+        );
+      }
+      const problems = await restore(held.session, this.record);
+      if (this.isOver() || detachments !== this.detachments) {
+        held.session.end();
+        continue;
+      }
+      this.options.log.info('an upstream was initialised anew', { ...this.name, problems: problems.join('; ') });
+      this.options.failing(undefined, roundTripMs);
+      this.use(held, attached.definition);
+      // The agent asks for nothing new before it is verified that somebody answers.
+      this.announce(listChanges(introduction.capabilities));
+      return held;
+    }
+  }
+
+  /**
+   * Says `initialize` to what the upstream is now. Undefined: there is none. `superseded`: it is another one by the time
+   * that it has answered, or did not, and nothing is left of this.
+   */
+  private async attach(
+    headers: AgentMessage['headers'],
+    milliseconds: number,
+  ): Promise<Attached | 'superseded' | undefined> {
+    const { detachments } = this;
+    const { signal } = (this.handshake = new AbortController());
     const definition = await this.definition();
-    if (this.isOver()) return { kind: 'unreachable', reason: 'the session has ended' };
-    if (definition === undefined) return this.failed(notConfigured);
-    const { resumption, digest, initialize } = this.record;
-    if (resumption !== undefined && digest === definition.digest) {
-      return this.use(this.openSession(definition, resumption), definition);
-    }
+    if (definition === undefined) return undefined;
     const held = this.openSession(definition, undefined);
-    const introduction = await introduce(held.session, Buffer.from(initialize), {}, this.times.anew);
-    if (introduction.kind !== 'introduced') {
-      held.session.dispose();
-      const { kind } = introduction;
-      return this.failed(kind === 'declined' ? `it refuses initialize: ${introduction.message}` : introduction.reason);
-    }
-    const problems = await restore(held.session, this.record);
-    if (this.isOver()) {
+    const began = performance.now();
+    const initialize = Buffer.from(this.record.initialize);
+    const introduction = await introduce(held.session, initialize, headers, { milliseconds, signal });
+    if (this.isOver() || this.isCalledOff || detachments !== this.detachments) {
       held.session.end();
-      return { kind: 'unreachable', reason: 'the session has ended' };
+      return 'superseded';
     }
-    this.options.log.info('an upstream was initialised anew', { ...this.name, problems: problems.join('; ') });
-    this.options.failing(undefined);
-    this.use(held, definition);
-    this.announce(listChanges(introduction.capabilities));
-    return held;
+    return { held, definition, introduction, roundTripMs: performance.now() - began };
   }
 
   private use(held: Held, definition: UpstreamDefinition): Held {
@@ -248,7 +350,7 @@ export class ForwardedSession implements Disposable {
   /** It is tried again while the agent has a stream: by that it learns of what it then gets. */
   private failed(reason: string): Ready {
     this.options.failing(reason);
-    if (this.listening !== undefined && !this.disposed) {
+    if (this.listening !== undefined && !this.disposed && reason !== calledOff) {
       clearTimeout(this.retry);
       this.retry = setTimeout(() => void this.ready(), this.wait);
       this.retry.unref();
@@ -257,16 +359,20 @@ export class ForwardedSession implements Disposable {
     return { kind: 'unreachable', reason };
   }
 
-  private retire(held: Held): void {
-    if (held.retired) return;
-    held.retired = true;
+  private retire(held: Held, why: 'lost' | 'left'): void {
+    if (held.retired !== undefined) return;
+    held.retired = why;
     if (this.current === held) {
       this.current = undefined;
       this.listening?.disposable?.dispose();
-      const { resumption: _, ...rest } = this.record;
-      this.keep(rest);
+      this.forgetResumption();
     }
-    if (held.pending === 0) held.session.dispose();
+    if (held.pending === 0) close(held);
+  }
+
+  private forgetResumption(): void {
+    const { resumption, ...rest } = this.record;
+    if (resumption !== undefined) this.keep(rest);
   }
 
   private openSession(definition: UpstreamDefinition, resumption: string | undefined): Held {
@@ -274,7 +380,6 @@ export class ForwardedSession implements Disposable {
     const held: Held = {
       kind: 'held',
       pending: 0,
-      retired: false,
       session: open({
         ...{ definition, server, caller, resumption },
         host: {
@@ -284,7 +389,7 @@ export class ForwardedSession implements Disposable {
           lost: (reason) => {
             if (this.current !== held) return;
             this.options.log.info('the session of an upstream is over', { ...this.name, reason });
-            this.retire(held);
+            this.retire(held, 'lost');
             if (this.listening !== undefined) void this.ready();
           },
           wantsLogin: () => {
@@ -361,3 +466,10 @@ const subscriptionSchema = z.object({ params: z.object({ uri: z.string() }) });
 const levelSchema = z.object({ params: z.object({ level: z.string() }) });
 
 const notConfigured = 'it is no longer in the configuration of this agent';
+const sessionOver = 'the session has ended';
+const calledOff = 'reconnecting it was called off; the next call tries it again';
+
+function close({ session, retired }: Held): void {
+  if (retired === 'left') session.end();
+  else session.dispose();
+}

@@ -4,10 +4,11 @@ import type { Log } from '../../base/log.ts';
 import { sendJson } from '../http/answers.ts';
 import type { Caller } from '../mcp/endpointServer.ts';
 import { type JsonRpcMessage, type RequestId, rpcCodes, rpcError } from '../mcp/jsonRpc.ts';
+import type { Ledger, Update } from '../mcp/ledger.ts';
 import type { SessionRecord, UpstreamRecord } from '../mcp/sessionFile.ts';
 import type { SessionStore } from '../mcp/sessionStore.ts';
 import type { StandingStreams } from '../mcp/standingStreams.ts';
-import type { UpstreamDefinitions } from './definition.ts';
+import type { UpstreamDefinitions, UpstreamName } from './definition.ts';
 import { ForwardedSession, type IntroductionTimes, type OpenUpstream } from './forward.ts';
 import { ResponseSink } from './forwardAnswer.ts';
 import { provisionalIntroduction } from './reinitialise.ts';
@@ -26,8 +27,7 @@ export interface ForwarderOptions {
   readonly upstreams: Upstreams;
   readonly sessions: SessionStore;
   readonly streams: StandingStreams;
-  /** An upstream fails for this session, in these words; undefined: it works. */
-  readonly failing: (session: Pick<SessionRecord, 'agent' | 'server' | 'launchId'>, reason: string | undefined) => void;
+  readonly ledger: Pick<Ledger, 'upstream' | 'detached' | 'isUpdateDue'>;
   readonly log: Log;
 }
 
@@ -60,10 +60,8 @@ export class Forwarder extends DisposableObject {
     super();
     const { upstreams, streams } = options;
     this._register(
-      upstreams.definitions.onDidChange(({ agent, server }) => {
-        for (const one of this.open.values()) {
-          if (one.caller.agent === agent && one.server === server) one.session.redefined();
-        }
+      upstreams.definitions.onDidChange((name) => {
+        void this.update(name, { why: 'changed' });
       }),
     );
     this._register(
@@ -124,6 +122,39 @@ export class Forwarder extends DisposableObject {
     return true;
   }
 
+  /**
+   * Another connection to this upstream of an agent, for each session in which the agent would notice its end: what there
+   * was is detached, then a new one is attached as the upstream is defined by now, and verified. Resolves with whether
+   * there is such a session, when the fleet knows of it.
+   */
+  async update({ agent, server }: UpstreamName, update: Update): Promise<boolean> {
+    const { sessions, streams, ledger } = this.options;
+    const known = sessions.all().filter((one) => one.agent === agent && one.server === server);
+    const listening = known.filter(({ id }) => streams.has(id));
+    const inUse = listening.length > 0 ? listening : known.slice(-1);
+    const told = inUse.map((session) => ledger.detached(session, update));
+    for (const [id, { session, caller, server: name }] of this.open) {
+      if (caller.agent === agent && name === server) session.detach(update.why === 'asked' ? 'ends' : 'goes on');
+      // Its handshake with the client is under way.
+      if (!known.some((one) => one.id === id)) session.attachAnew();
+    }
+    for (const session of inUse) this.of(session).attachAnew();
+    await Promise.all(told);
+    return inUse.length > 0;
+  }
+
+  /** Leaves to the next message what {@link update} has not attached yet. */
+  callOff({ agent, server }: UpstreamName): void {
+    for (const { session, caller, server: name } of this.open.values()) {
+      if (caller.agent === agent && name === server) session.callOff();
+    }
+  }
+
+  /** Nobody is known to use this session any more: what lives for it alone ends. */
+  rest({ id }: SessionRecord): void {
+    this.open.get(id)?.session.rest();
+  }
+
   /** The agent has a standing stream from now on; `lastEventId` is where its former one ended. */
   listen(session: SessionRecord, lastEventId: string | undefined): void {
     this.of(session).listen(lastEventId);
@@ -141,12 +172,14 @@ export class Forwarder extends DisposableObject {
     const open = this.open.get(session.id);
     if (open !== undefined) return open.session;
     const { id, agent, launchId, server, upstream } = session;
-    const record = upstream ?? { initialize: '', digest: '', subscriptions: [] };
-    return this.openSession(id, { agent, launchId }, server, record);
+    const { resumption, ...record } = upstream ?? { initialize: '', digest: '', subscriptions: [] };
+    // Where an update is due, the connection of before is not gone on with.
+    const goesOn = resumption !== undefined && !this.options.ledger.isUpdateDue(session);
+    return this.openSession(id, { agent, launchId }, server, goesOn ? { ...record, resumption } : record);
   }
 
   private openSession(id: string, caller: Caller, server: string, record: UpstreamRecord): ForwardedSession {
-    const { upstreams, sessions, streams, failing, log } = this.options;
+    const { upstreams, sessions, streams, ledger, log } = this.options;
     const session = new ForwardedSession({
       ...{ server, caller, record, log },
       ...{ definitions: upstreams.definitions, open: upstreams.open },
@@ -159,8 +192,8 @@ export class Forwarder extends DisposableObject {
         events: (part) => streams.events(id, part),
         drained: () => streams.drained(id),
       },
-      failing: (reason) => {
-        failing({ ...caller, server }, reason);
+      failing: (reason, roundTripMs) => {
+        ledger.upstream({ ...caller, server }, reason, roundTripMs);
       },
     });
     this.open.set(id, { session, caller, server });

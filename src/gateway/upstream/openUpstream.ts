@@ -1,15 +1,11 @@
 import type { Log } from '../../base/log.ts';
 import type { Clock } from '../ports.ts';
-import type { UpstreamDefinition } from './definition.ts';
 import type { OpenUpstream } from './forward.ts';
 import type { HttpPool } from './httpPool.ts';
 import { HttpSession } from './httpSession.ts';
 import { PipeUpstreams } from './pipeUpstreams.ts';
 import { RevisionSession } from './revisionSession.ts';
 import type { StdioProcesses } from './stdioProcesses.ts';
-
-/** What {@link upstreamOpener} opens; servers of other kinds are left to Claude. */
-export const servedKinds: readonly UpstreamDefinition['kind'][] = ['http', 'stdio', 'sse'];
 
 export interface OpenUpstreamOptions {
   readonly pool: HttpPool;

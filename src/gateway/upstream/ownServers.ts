@@ -12,6 +12,7 @@ import { agentOf } from '../../core/fleet/state.ts';
 import { loginKey, type ResolvedServer, resolveServers } from '../../core/mcp/resolveServers.ts';
 import { agentEnvironment, type Environment } from '../../node/environment.ts';
 import type { McpConfigurationFiles } from '../../node/mcpConfiguration.ts';
+import { WatchedFiles } from '../../node/watchedFiles.ts';
 import { readEntries } from '../../protocol/mcpEntries.ts';
 import type { FleetService } from '../fleetService.ts';
 import type { Clock } from '../ports.ts';
@@ -25,9 +26,7 @@ import {
 
 export interface OwnServersOptions {
   readonly fleet: Pick<FleetService, 'state' | 'report' | 'reportDurably' | 'onEvent'>;
-  readonly files: Pick<McpConfigurationFiles, 'read'>;
-  /** Kinds of servers that the gateway reaches. */
-  readonly served: readonly UpstreamDefinition['kind'][];
+  readonly files: Pick<McpConfigurationFiles, 'read' | 'saysOther'>;
   /** Of this process. */
   readonly environment: Environment;
   readonly clock: Clock;
@@ -38,6 +37,8 @@ export interface OwnServersOptions {
 interface Known {
   readonly resolved: readonly ResolvedServer[];
   readonly definitions: ReadonlyMap<string, UpstreamDefinition>;
+  /** The files that they come from, also those that are not there. */
+  readonly files: readonly string[];
 }
 
 /** Reports after which a turn begins or has ended: the agent may have changed its files, or a person. */
@@ -50,15 +51,19 @@ const changesAll: readonly FleetEvent['kind'][] = [
   'server wants login',
 ];
 
+/** Facts about one agent after which there is a look: it has another configuration, or has a process that may differ. */
+const changesOne: readonly FleetEvent['kind'][] = ['agent configured', 'launched'];
+
 /**
  * The agents' own MCP servers: read from the person's files, which are never changed. There is a look at each launch, at
- * hooks, and after what a person changes in Bowline; files that have not changed are not read again.
+ * hooks, when a file is written, and after what a person changes in Bowline; files that have not changed are not read again.
  */
 export class OwnServers extends DisposableObject implements UpstreamDefinitions {
   readonly onDidChange: Event<UpstreamName>;
   private readonly changes: Emitter<UpstreamName>;
   private readonly known = new Map<string, Known>();
   private readonly looks = new Map<string, Sequencer>();
+  private readonly watched: WatchedFiles;
 
   constructor(private readonly options: OwnServersOptions) {
     super();
@@ -68,6 +73,12 @@ export class OwnServers extends DisposableObject implements UpstreamDefinitions 
       }),
     );
     this.onDidChange = this.changes.event;
+    this.watched = this._register(new WatchedFiles(options.log));
+    this._register(
+      this.watched.onDidChange((paths) => {
+        void this.followFiles(paths);
+      }),
+    );
     this._register(
       options.fleet.onEvent(({ event }) => {
         this.follow(event);
@@ -106,18 +117,40 @@ export class OwnServers extends DisposableObject implements UpstreamDefinitions 
     return resolved;
   }
 
+  /** Looks at the files of every agent. */
+  lookAtAll(): void {
+    for (const name of Object.keys(this.options.fleet.state.agents)) void this.look(name);
+  }
+
   private follow(event: FleetEvent): void {
     const { agents } = this.options.fleet.state;
-    if ('name' in event && !Object.hasOwn(agents, event.name)) {
-      this.known.delete(event.name);
-      this.looks.delete(event.name);
+    if (changesAll.includes(event.kind)) {
+      this.lookAtAll();
+      return;
+    }
+    if (!('name' in event)) return;
+    const { name } = event;
+    if (!Object.hasOwn(agents, name)) {
+      this.looks.delete(name);
+      if (this.known.delete(name)) this.watchFiles();
       return;
     }
     const isOfOne =
-      event.kind === 'agent configured' || (event.kind === 'hook reported' && lookAfter.includes(event.hook.event));
-    if (isOfOne) void this.look(event.name);
-    if (!changesAll.includes(event.kind)) return;
-    for (const name of Object.keys(agents)) void this.look(name);
+      event.kind === 'hook reported' ? lookAfter.includes(event.hook.event) : changesOne.includes(event.kind);
+    if (isOfOne) void this.look(name);
+  }
+
+  /** Claude writes into some of these files all the time, and seldom something about servers. */
+  private async followFiles(paths: readonly string[]): Promise<void> {
+    const news = new Set<string>();
+    for (const path of paths) if (await this.options.files.saysOther(path)) news.add(path);
+    for (const [name, { files }] of this.known) if (files.some((path) => news.has(path))) void this.look(name);
+    // A directory may have come or gone.
+    this.watchFiles();
+  }
+
+  private watchFiles(): void {
+    this.watched.watch([...this.known.values()].flatMap(({ files }) => files));
   }
 
   /** One after another for an agent: what is read later counts. */
@@ -132,26 +165,24 @@ export class OwnServers extends DisposableObject implements UpstreamDefinitions 
     }
   }
 
+  /** All of one moment: what changes while files are read is for the next look, which each such change brings. */
   private async readAnew(name: string): Promise<Known | undefined> {
-    const { fleet, files, environment, served } = this.options;
-    const before = agentOf(fleet.state, name);
-    if (before === undefined) return undefined;
-    const variables = {
-      ...agentEnvironment(environment, fleet.state.settings, before.configuration),
-      BOWLINE_AGENT: name,
-    };
-    const { directory } = before.configuration;
-    const { sources, decisions } = await files.read(directory, variables);
+    const { fleet, files, environment } = this.options;
+    const { state } = fleet;
+    const snapshot = agentOf(state, name);
+    if (snapshot === undefined) return undefined;
+    const { settings, approvedServers = [], loginServers = [] } = state;
+    const { directory, aroundBowline = [] } = snapshot.configuration;
+    const variables = { ...agentEnvironment(environment, settings, snapshot.configuration), BOWLINE_AGENT: name };
+    const read = await files.read(directory, variables);
     const agent = agentOf(fleet.state, name);
     if (agent === undefined) return undefined;
-    const { settings, approvedServers = [], loginServers = [] } = fleet.state;
     const resolved = resolveServers({
-      sources: [readEntries('bowline', 'bowline.mcpServers', settings.mcpServers ?? {}), ...sources],
-      decisions,
+      sources: [readEntries('bowline', 'bowline.mcpServers', settings.mcpServers ?? {}), ...read.sources],
+      decisions: read.decisions,
       approvedHere: new Set(approvedServers.map(({ digest: approved }) => approved)),
-      around: agent.configuration.aroundBowline ?? [],
+      around: aroundBowline,
       gateway: settings.mcpServersThroughGateway ?? 'on',
-      served,
       wantLogin: new Set(loginServers),
       environment: variables,
       digest,
@@ -164,8 +195,9 @@ export class OwnServers extends DisposableObject implements UpstreamDefinitions 
       ),
     );
     const former = this.known.get(name);
-    const known = { resolved, definitions };
+    const known = { resolved, definitions, files: read.files };
     this.known.set(name, known);
+    if (former === undefined || !isSameList(former.files, known.files)) this.watchFiles();
     this.tell(agent, known);
     if (former !== undefined) this.announce(name, former, known);
     return known;
@@ -189,6 +221,10 @@ export class OwnServers extends DisposableObject implements UpstreamDefinitions 
       this.changes.fire({ agent, server });
     }
   }
+}
+
+function isSameList(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((one, index) => one === b[index]);
 }
 
 function isSame(a: Agent['ownServers'], b: Agent['ownServers']): boolean {

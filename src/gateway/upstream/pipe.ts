@@ -16,6 +16,8 @@ export interface MessagePipe extends Disposable {
   /** Reads nothing more until {@link resume}; what is read already is still told. */
   pause(): void;
   resume(): void;
+  /** See `UpstreamSession.gone`. */
+  gone?(): Promise<void>;
 }
 
 /** Whom a pipe tells; nothing after its disposal. */

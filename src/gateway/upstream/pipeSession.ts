@@ -116,6 +116,10 @@ export class PipeSession implements UpstreamSession {
     this.dispose();
   }
 
+  async gone(): Promise<void> {
+    await this.pipe?.gone?.();
+  }
+
   dispose(): void {
     if (this.disposed) return;
     this.disposed = true;

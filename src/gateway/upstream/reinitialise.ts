@@ -25,25 +25,28 @@ export type Introduction =
   | { readonly kind: 'declined'; readonly message: string }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** Says `initialize` to an upstream, within `milliseconds`. */
+/** Says `initialize` to an upstream, within `milliseconds`; an aborted `signal` ends the wait like the limit. */
 export async function introduce(
   session: UpstreamSession,
   initialize: Buffer,
   headers: AgentMessage['headers'],
-  milliseconds: number,
+  { milliseconds, signal }: { readonly milliseconds: number; readonly signal: AbortSignal },
 ): Promise<Introduction> {
   const read = readMessage(initialize);
   if (read.kind !== 'request') return { kind: 'failed', reason: 'the stored initialize is damaged' };
   const { id, method } = read.message;
   const answer = new KeptAnswer(id);
-  const limit = new TimeLimit(milliseconds, () => {
+  const giveUp = (): void => {
     answer.giveUp();
-  });
+  };
+  const limit = new TimeLimit(milliseconds, giveUp);
+  signal.addEventListener('abort', giveUp);
   const outcome = await session.exchange(
     { body: initialize, reading: { kind: 'request', id, method }, headers },
     answer,
   );
   limit.dispose();
+  signal.removeEventListener('abort', giveUp);
   if (outcome.kind !== 'answered') return { kind: 'failed', reason: outcome.reason };
   const { message } = answer;
   if (message === undefined) {

@@ -1,17 +1,20 @@
 import { BowlineError } from '../../base/errors.ts';
 import type { Agent } from '../../core/fleet/agent.ts';
+import { throughBowline } from '../../core/mcp/ownServer.ts';
 import type { ResolvedServer } from '../../core/mcp/resolveServers.ts';
 import type { ServerList } from '../../protocol/ownServers.ts';
 import type { Clock, FleetPort } from '../ports.ts';
+import type { Forwarder } from './forwarder.ts';
 import type { OwnServers } from './ownServers.ts';
 
 export interface ServerCommandsOptions {
   readonly fleet: Pick<FleetPort, 'reportDurably'>;
   readonly own: Pick<OwnServers, 'list'>;
+  readonly upstreams: Pick<Forwarder, 'update' | 'callOff'>;
   readonly clock: Clock;
 }
 
-/** What a person says about the MCP servers that come with a project. */
+/** What a person says about an agent's own MCP servers. */
 export class ServerCommands {
   constructor(private readonly options: ServerCommandsOptions) {}
 
@@ -56,6 +59,26 @@ export class ServerCommands {
     const { digest } = approval;
     const at = this.options.clock();
     await this.options.fleet.reportDurably({ at, asker: by, kind: 'server approval withdrawn', name, server, digest });
+  }
+
+  /** Ends the connection to one behind the gateway, and has it made anew with the definition that its file has now. */
+  async reconnect({ name }: Agent, server: string, by: string): Promise<void> {
+    const resolved = (await this.options.own.list(name)) ?? [];
+    const through = throughBowline(resolved.map((one) => one.server));
+    const shown = server.slice(0, 100);
+    if (!through.includes(server)) {
+      const known = through.length === 0 ? 'None is.' : `These are: ${through.join(', ')}.`;
+      throw new BowlineError('bad-request', `No MCP server "${shown}" of ${name} is behind the gateway. ${known}`);
+    }
+    if (await this.options.upstreams.update({ agent: name, server }, { why: 'asked', asker: by })) return;
+    throw new BowlineError(
+      'bad-request',
+      `${name} has not opened "${shown}" yet, so nothing is connected to it. Reconnect MCP has the agent open it.`,
+    );
+  }
+
+  cancelReconnect({ name: agent }: Agent, server: string): void {
+    this.options.upstreams.callOff({ agent, server });
   }
 
   private async projectServer(

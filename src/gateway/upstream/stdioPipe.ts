@@ -130,6 +130,10 @@ class StdioPipe implements MessagePipe {
     this.end('its session has ended');
   }
 
+  gone(): Promise<void> {
+    return this.process.end();
+  }
+
   /**
    * One message at a time, so that it is known which of them went out: of one whose end the kernel did not take, the
    * server has at most a torn line.

@@ -78,6 +78,8 @@ export interface UpstreamSession extends Disposable {
   resume?(lastEventId: string, sink: AnswerSink): Promise<ExchangeOutcome> | undefined;
   /** Tells the upstream that this session is over, and disposes of it. Mere disposal leaves it for a later run. */
   end(): void;
+  /** Resolves when nothing of it is left after its disposal, such as a process. Absent: nothing ever is. */
+  gone?(): Promise<void>;
   /** What a later run of the gateway needs to go on with this session; undefined: it cannot. Known after `initialize`. */
   readonly resumption: string | undefined;
 }

@@ -101,7 +101,7 @@ describe('an upstream over stdio', () => {
       {
         isAnother: true,
         state: { pid: 0, subscribed: ['note://one'], levels: ['warning'], calls: ['state'], cancelled: 0 },
-        told: ['upstream failed', 'upstream answered'],
+        told: ['upstream answered', 'upstream failed', 'upstream answered'],
         failures: ['its process was ended by SIGKILL'],
         running: 1,
       },

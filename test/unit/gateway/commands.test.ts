@@ -151,7 +151,12 @@ function commandsOf(fleet: MemoryFleet, newId = (): string => 'unique'): Command
     finder: finderOf(fleet),
     restarts: restartsOf(fleet),
     adoptions: { adopt: () => Promise.reject(new Error('nothing is adopted here')) },
-    servers: { approve: () => Promise.resolve(), withdraw: () => Promise.resolve() },
+    servers: {
+      approve: () => Promise.resolve(),
+      withdraw: () => Promise.resolve(),
+      reconnect: () => Promise.resolve(),
+      cancelReconnect: () => undefined,
+    },
   });
 }
 

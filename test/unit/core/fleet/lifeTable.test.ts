@@ -140,6 +140,7 @@ function facts(launchId: string): { readonly [Kind in FleetEventKind]: Fact<Kind
     'mcp stream closed': { kind: 'mcp stream closed', ...endpoint, session },
     'upstream failed': { kind: 'upstream failed', ...endpoint, detail: 'no answer' },
     'upstream answered': { kind: 'upstream answered', ...endpoint },
+    'upstream detached': { kind: 'upstream detached', ...endpoint, why: 'changed' },
     'probe answered': { kind: 'probe answered', ...endpoint, sentAt: 9, roundTripMs: 1 },
     'probe failed': { kind: 'probe failed', ...endpoint, sentAt: 9 },
     'identity fault': { kind: 'identity fault', ...subject, cause: 'key wrong', detail: 'wrong key' },

@@ -55,7 +55,7 @@ describe('what a person sees', () => {
         'neutral: 1 bound, 1 degraded',
         'ready',
         'degraded',
-        'It is bound, but the server behind it fails: it refuses connections',
+        'It is bound, but the server "bowline-self" behind it fails: it refuses connections',
         [],
         before,
       ],

@@ -33,7 +33,6 @@ function resolve(
     approvedHere: new Set(),
     around: [],
     gateway: 'on',
-    served: ['stdio', 'http', 'sse'],
     wantLogin: new Set(),
     environment: { KEY: 'k-1' },
     digest: (text) => text,
@@ -159,7 +158,6 @@ describe('which MCP servers an agent has', () => {
         all: lines(resolve(servers)),
         around: lines(resolve({ user: { mine: http } }, { around: ['mine'] })),
         off: lines(resolve({ user: { mine: http } }, { gateway: 'off' })),
-        served: lines(resolve({ user: { mine: http } }, { served: ['stdio'] })),
         login: lines(login.slice(-1)),
         ruled: lines(resolve({ user: { mine: http } }, { decisions: { ...approved, ruled: true } })),
         copied: resolve({ user: { mine: http } }, { around: ['mine'] })[0]?.entry?.raw,
@@ -174,7 +172,6 @@ describe('which MCP servers an agent has', () => {
           'mine of user: through Bowline to https://lab.example/k-1',
         ],
         around: ['mine of user: direct (It is switched to go around Bowline for this agent.)'],
-        served: ['mine of user: direct (Bowline does not serve its transport "http".)'],
         off: ['mine of user: direct (The setting "bowline.mcpServersThroughGateway" is off.)'],
         login: ['mine of user: direct (It wants a login (OAuth), which Claude does by itself.)'],
         ruled: [

@@ -57,6 +57,7 @@ describe("an agent's own MCP servers", () => {
   const launch = async (): Promise<{ mcp: unknown; settings: unknown }> => {
     const { life } = agent();
     if (life.kind !== 'launching') throw new Error(`${life.kind}, not launching`);
+    await parts.prepared();
     await parts.launchFiles.prepare(agent(), life.launch);
     parts.fleet.report({ at: Date.now(), kind: 'launched', name: 'ada', launchId: life.launch.id, process: launched });
     const files = parts.paths.agent('ada');
