@@ -62,6 +62,10 @@ export class RevisionSession implements UpstreamSession {
     this.session.dispose();
   }
 
+  async gone(): Promise<void> {
+    await this.carrier.gone?.();
+  }
+
   private async initialize(message: AgentMessage, sink: AnswerSink): Promise<ExchangeOutcome> {
     if (message.reading.kind !== 'request') throw new Error('initialize is a request');
     const kept = new KeptAnswer(message.reading.id);
