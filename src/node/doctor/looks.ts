@@ -111,7 +111,6 @@ export async function lookAtServers(patient: Patient): Promise<DoctorLine> {
       approvedHere: new Set((state.approvedServers ?? []).map(({ digest }) => digest)),
       around: [],
       gateway: settings.mcpServersThroughGateway ?? 'on',
-      served: ['stdio', 'http', 'sse'],
       wantLogin: new Set(state.loginServers ?? []),
       digest: (text) => createHash('sha256').update(text).digest('base64url'),
     });
