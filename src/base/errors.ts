@@ -24,18 +24,23 @@ export type ErrorCode =
   | 'state-unreadable'
   | 'state-not-written'
   | 'takeover-refused'
+  | 'too-large'
   | 'cancelled'
   | 'internal';
 
 /** An error that says who can act: a stable code, one sentence for the person with the next step, the cause for the log. */
 export class BowlineError extends Error {
+  /** What a script may read besides, as JSON. */
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+
   constructor(
     readonly code: ErrorCode,
     sentence: string,
-    options?: { cause?: unknown },
+    options?: { cause?: unknown; details?: Readonly<Record<string, unknown>> },
   ) {
     super(sentence, options);
     this.name = 'BowlineError';
+    this.details = options?.details;
   }
 }
 

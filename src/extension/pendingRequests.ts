@@ -32,6 +32,7 @@ const codes: Readonly<Record<ErrorCode, true>> = {
   'state-unreadable': true,
   'state-not-written': true,
   'takeover-refused': true,
+  'too-large': true,
   cancelled: true,
   internal: true,
 };

@@ -5,6 +5,8 @@ import { type HookReport, hookReportSchema } from '../protocol/hookReport.ts';
 import { sendEmpty, sendError } from './http/answers.ts';
 import { readBody } from './http/body.ts';
 import { bearerToken } from './http/checks.ts';
+import { FailureLimit } from './http/failureLimit.ts';
+import { keyShown } from './http/strangers.ts';
 import type { AgentKeys, Clock, FleetPort } from './ports.ts';
 import { ReportOrigins } from './reportOrigins.ts';
 
@@ -21,6 +23,7 @@ const largestReport = 64 * 1024;
 /** Takes what Claude's hooks tell: `POST /agents/<name>/session`, with that agent's own key as bearer. */
 export class HookIntake {
   private readonly origins: ReportOrigins;
+  private readonly failures = new FailureLimit();
 
   constructor(private readonly options: HookIntakeOptions) {
     this.origins = new ReportOrigins(options);
@@ -34,10 +37,17 @@ export class HookIntake {
   async handle(request: IncomingMessage, response: ServerResponse, name: string): Promise<void> {
     const key = bearerToken(request.headers.authorization);
     if (key === undefined || this.options.keys.ownerOf(key) !== name) {
+      const wait = this.failures.failed(Object.hasOwn(this.options.fleet.state.agents, name) ? name : '');
+      const sentence = 'The key is missing, or it is not the key of this agent.';
+      if (wait !== undefined) {
+        sendError(response, 429, 'too-many-failures', sentence, { 'retry-after': wait });
+        return;
+      }
       this.options.log.warn('a hook report with a wrong key was refused', { agent: name.slice(0, 64) });
-      sendError(response, 403, 'key-wrong', 'The key is missing, or it is not the key of this agent.');
+      sendError(response, 403, 'key-wrong', sentence);
       return;
     }
+    keyShown(request);
     const reading = await readBody(request, { limit: largestReport });
     if (reading.kind === 'aborted') return;
     const report = reading.kind === 'ok' ? parse(reading.body) : undefined;

@@ -33,6 +33,7 @@ import { HandOver, takeoverFailedNotice } from './handOver.ts';
 import { HandsTasks } from './handsTasks.ts';
 import { HookIntake } from './hookIntake.ts';
 import { HostClock } from './hostClock.ts';
+import { limitStrangers } from './http/strangers.ts';
 import { AgentKeyFiles } from './keys.ts';
 import { LaunchFiles } from './launchFiles.ts';
 import { prepareLaunch } from './launchPreparation.ts';
@@ -113,6 +114,7 @@ async function main(): Promise<void> {
   // What hooks left is older than what is told once the socket is served, such as the end of the process that they were of.
   await store.add(new SpoolDrain({ fleet, paths, clock, log })).begun;
   const server = createServer();
+  store.add(limitStrangers(server));
   server.keepAliveTimeout = 600_000; // a client that reuses a connection in the moment of its end loses a call
   const port = await listen(server);
   const epoch = newEpoch(former, { holder, port, now: clock(), portSince: loaded.state.epoch?.portSince });

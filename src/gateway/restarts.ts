@@ -61,7 +61,7 @@ export class Restarts {
     } else if (verdict instanceof Error) {
       this.guardFailed(name, verdict);
     } else if (!verdict.allowed) {
-      throw new BowlineError('guard-blocked', blockedSentence(name, verdict));
+      throw new BowlineError('guard-blocked', blockedSentence(name, verdict), { details: { verdict } });
     } else if (verdict.downgraded !== 'no') {
       this.notice(name, 'guard-downgraded', downgradedSentence(name, verdict));
     }

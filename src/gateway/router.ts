@@ -6,6 +6,8 @@ import type { AdminApi } from './adminApi.ts';
 import type { HookIntake } from './hookIntake.ts';
 import { sendError } from './http/answers.ts';
 import { checkEdges, isDiscoveryPath } from './http/checks.ts';
+import { FailureLimit } from './http/failureLimit.ts';
+import { keyShown } from './http/strangers.ts';
 import type { McpEndpoint } from './mcp/endpoint.ts';
 import type { Windows } from './windows.ts';
 
@@ -24,6 +26,8 @@ const hookPath = /^\/agents\/([^/]+)\/session$/;
 
 /** The one way in: the edges are checked before anything else looks at a request. */
 export class Router {
+  private readonly refused = new FailureLimit();
+
   constructor(private readonly options: RouterOptions) {}
 
   /** Answers a request; every answer is JSON or an event stream. Never rejects. */
@@ -32,13 +36,16 @@ export class Router {
     response.on('error', () => undefined);
     const refusal = checkEdges(request, this.options.port);
     if (refusal !== undefined) {
-      this.options.log.warn('a request was refused at the edge', { code: refusal.code });
+      // A web page may ask as often as it likes.
+      if (this.refused.failed(refusal.code) === undefined) {
+        this.options.log.warn('a request was refused at the edge', { code: refusal.code });
+      }
       sendError(response, refusal.status, refusal.code, refusal.sentence);
       return;
     }
     const url = urlOf(request);
     if (url === undefined) {
-      sendError(response, 400, 'bad-request', 'The address of the request is not a path.');
+      sendError(response, 400, 'bad-request', 'The address of the request is not a path in its plain form.');
       return;
     }
     const server = mcpPath.exec(url.pathname)?.[1];
@@ -66,17 +73,26 @@ export class Router {
       const sentence = 'The token is missing or wrong. It stands in endpoint.json of the state directory.';
       refuseUpgrade(socket, '401 Unauthorized', 'unauthorized', sentence);
     } else {
+      keyShown(request);
       this.options.windows.accept(request, socket, head);
       return;
     }
-    this.options.log.warn('an upgrade was refused', { path: request.url?.slice(0, 100) });
+    if (this.refused.failed('upgrade') === undefined) {
+      this.options.log.warn('an upgrade was refused', { path: request.url?.slice(0, 100) });
+    }
   }
 }
 
-/** The path and query of a request; undefined for what is none (RFC 9112, 3.2: `*`, an authority). */
+/**
+ * The path and query of a request; undefined for what is none (RFC 9112, 3.2: `*`, an authority), and for a path that
+ * would be read as another one (`..`, `%2e%2e`, a backslash): clients send it as it is meant.
+ */
 function urlOf({ url = '/' }: IncomingMessage): URL | undefined {
   const text = `http://127.0.0.1${url}`;
-  return url.startsWith('/') && URL.canParse(text) ? new URL(text) : undefined;
+  if (!url.startsWith('/') || !URL.canParse(text)) return undefined;
+  const read = new URL(text);
+  const query = url.indexOf('?');
+  return read.pathname === (query < 0 ? url : url.slice(0, query)) ? read : undefined;
 }
 
 function decoded(segment: string): string {
@@ -95,5 +111,6 @@ function refuseUpgrade(socket: Duplex, status: string, code: string, sentence: s
     `content-length: ${Buffer.byteLength(body)}`,
     'connection: close',
   ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  // The server has let go of this connection: nobody else would close it for a client that does not.
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** What a faulty upstream does with a request, by the name of the tool that is called. */
+/** What a faulty upstream does with a request, by the name of the tool that is called, else by its MCP or HTTP method. */
 export type Fault = (response: ServerResponse, id: unknown, request: IncomingMessage) => void | Promise<void>;
 
 /** A stand-in for an MCP server, for what no real one can be made to do. It shakes hands like one, without sessions. */
@@ -31,19 +31,26 @@ export class FaultyUpstream {
   }
 
   private async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (request.method !== 'POST') {
-      response.writeHead(405).end();
+    const { method: verb = '' } = request;
+    if (verb !== 'POST') {
+      const fault = this.faults[verb];
+      if (fault === undefined) response.writeHead(405).end();
+      else {
+        this.seen.push(verb);
+        await fault(response, undefined, request);
+      }
       return;
     }
     const message: unknown = JSON.parse(await text(request));
     const { method, id, params } = fieldsOf(message);
     const tool = method === 'tools/call' ? String(fieldsOf(params)['name']) : undefined;
     this.seen.push(tool ?? String(method));
-    if (id === undefined) {
+    const fault = this.faults[tool ?? String(method)];
+    if (fault !== undefined) {
+      await fault(response, id, request);
+    } else if (id === undefined) {
       response.writeHead(202).end();
-    } else if (tool !== undefined) {
-      await this.faults[tool]?.(response, id, request);
-    } else {
+    } else if (tool === undefined) {
       const result = {
         protocolVersion: '2025-11-25',
         capabilities: { tools: {} },

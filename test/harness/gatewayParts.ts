@@ -168,6 +168,16 @@ export class GatewayParts {
     await Promise.allSettled(this.writing);
   }
 
+  /** How many connections its server has. */
+  connections(): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.server.getConnections((error, count) => {
+        if (error === null) resolve(count);
+        else reject(error);
+      });
+    });
+  }
+
   async dispose(): Promise<void> {
     this.store.dispose();
     this.server.closeAllConnections();

@@ -61,6 +61,7 @@ export const expectedFiles: readonly string[] = [
     'webview.js',
     'window.js',
   ]),
+  'extension/docs/admin-api.md',
   ...below('extension/media', ['bowline.svg', 'icon.png']),
   ...below('extension/media', ['walkthrough-agent.svg', 'walkthrough-doctor.svg']),
   ...below('extension/media', ['walkthrough-health.svg', 'walkthrough-status.svg']),

@@ -81,6 +81,11 @@ export class UpstreamRig {
         }),
       stream: (more = {}) =>
         wireStream(this.host.port, { path: `/mcp/${upstreamName}`, headers: { ...headers, ...more } }),
+      callStream: (tool) =>
+        wireStream(this.host.port, {
+          ...{ method: 'POST', path: `/mcp/${upstreamName}`, headers },
+          body: { jsonrpc: '2.0', id: ++this.lastId, method: 'tools/call', params: { name: tool, arguments: {} } },
+        }),
       delete: () => wire(this.host.port, { method: 'DELETE', path: `/mcp/${upstreamName}`, headers }),
     };
   }
@@ -105,6 +110,8 @@ export interface RigClient {
   request(method: string, params?: object): Promise<WireAnswer>;
   call(tool: string, input?: object): Promise<WireAnswer>;
   stream(headers?: Record<string, string>): Promise<WireStream>;
+  /** A call whose answer is an event stream, as it comes. */
+  callStream(tool: string): Promise<WireStream>;
   delete(): Promise<WireAnswer>;
 }
 

@@ -1,4 +1,4 @@
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
 /** Answers with JSON and ends the response. Does nothing when the other end is gone. */
 export function sendJson(
@@ -25,7 +25,23 @@ export function sendRaw(
     'cache-control': 'no-store',
     ...headers,
   });
-  response.end(body);
+  const { req: request } = response;
+  if (request.complete || !hasBody(request)) {
+    response.end(body);
+    return;
+  }
+  // The client has the whole answer now; a connection that is closed while it still writes would be reset, and the answer
+  // lost. What it writes is let go; the server limits how long (`requestTimeout`).
+  response.write(body);
+  request.resume();
+  const end = (): void => {
+    response.end();
+  };
+  request.once('end', end).once('close', end);
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }
 
 /** Answers with `{error: {code, sentence}}`: the code is stable, the sentence is for a person. */

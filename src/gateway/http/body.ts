@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { ByteParts } from '../byteParts.ts';
 
 /** Largest body that any route takes (spec, Gateway): 16 MB. */
 export const bodyLimit = 16 * 1024 * 1024;
@@ -8,38 +9,33 @@ export type BodyReading =
   { readonly kind: 'ok'; readonly body: Buffer } | { readonly kind: 'too large' } | { readonly kind: 'aborted' };
 
 /**
- * Reads a whole body of at most `limit` bytes. What is larger is read on and thrown away, up to four times the limit: an
- * answer sent while the client still writes would be lost in a connection reset.
+ * Reads a whole body of at most `limit` bytes. What is larger is told at once, where its length is announced before any
+ * of it is read, and the rest is let go as it comes.
  */
 export function readBody(request: IncomingMessage, options: { readonly limit?: number } = {}): Promise<BodyReading> {
   const limit = options.limit ?? bodyLimit;
   return new Promise((resolve) => {
-    let chunks: Buffer[] = [];
-    let size = 0;
-    request.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size <= limit) {
-        chunks.push(chunk);
-        return;
-      }
-      chunks = [];
-      if (size > limit * 4) {
-        request.removeAllListeners('data');
-        resolve({ kind: 'too large' });
-      }
-    });
-    request.on('end', () => {
-      if (size > limit) resolve({ kind: 'too large' });
-      else
-        resolve({
-          kind: 'ok',
-          body: chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks),
-        });
-    });
+    const parts = new ByteParts();
+    let isTooLarge = false;
+    const refuse = (): void => {
+      isTooLarge = true;
+      parts.clear();
+      resolve({ kind: 'too large' });
+    };
     const abort = (): void => {
+      parts.clear();
       resolve({ kind: 'aborted' });
     };
+    request.on('data', (chunk: Buffer) => {
+      if (isTooLarge) return;
+      parts.add(chunk);
+      if (parts.size > limit) refuse();
+    });
+    request.on('end', () => {
+      if (!isTooLarge) resolve({ kind: 'ok', body: parts.take() });
+    });
     request.on('error', abort);
     request.on('close', abort);
+    if (Number(request.headers['content-length']) > limit) refuse();
   });
 }

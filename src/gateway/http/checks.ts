@@ -12,16 +12,37 @@ export interface EdgeRefusal {
  * What every request and every upgrade passes before anything else looks at it: `Host` names this port on loopback, and
  * `Origin` is absent or the gateway's own. Stops web pages that were made to resolve to 127.0.0.1 (DNS rebinding).
  */
-export function checkEdges(request: Pick<IncomingMessage, 'headers'>, port: number): EdgeRefusal | undefined {
+export function checkEdges(
+  { headers: { host, origin }, rawHeaders }: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,
+  port: number,
+): EdgeRefusal | undefined {
   const hosts = [`127.0.0.1:${port}`, `localhost:${port}`];
-  const { host, origin } = request.headers;
-  if (host === undefined || !hosts.includes(host.toLowerCase())) {
+  if (host === undefined || !hosts.includes(host.toLowerCase()) || hasTwoHosts(rawHeaders)) {
     return { status: 403, code: 'host-forbidden', sentence: `Bowline answers only as ${hosts.join(' or ')}.` };
   }
   if (origin !== undefined && !hosts.some((own) => origin.toLowerCase() === `http://${own}`)) {
     return { status: 403, code: 'origin-forbidden', sentence: 'Bowline answers no web pages.' };
   }
   return undefined;
+}
+
+/** Node takes the first; somebody before the gateway may have judged the other. */
+function hasTwoHosts(rawHeaders: readonly string[]): boolean {
+  let hosts = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts++;
+  }
+  return hosts > 1;
+}
+
+/** Whether a body is JSON as it stands: by its type, and not packed. */
+export function isJson(headers: IncomingMessage['headers']): boolean {
+  const encoding = headers['content-encoding'];
+  return (
+    /^application\/json *(?:;|$)/i.test(headers['content-type'] ?? '') &&
+    (encoding === undefined || encoding.toLowerCase() === 'identity')
+  );
 }
 
 /**

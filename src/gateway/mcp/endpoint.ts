@@ -9,10 +9,13 @@ import { liveLaunchIds } from '../../core/fleet/agent.ts';
 import { agentOf } from '../../core/fleet/state.ts';
 import { sendEmpty, sendJson, sendRaw } from '../http/answers.ts';
 import { readBody } from '../http/body.ts';
+import { isJson } from '../http/checks.ts';
+import { FailureLimit } from '../http/failureLimit.ts';
+import { keyShown } from '../http/strangers.ts';
 import type { AgentKeys, Clock, FleetPort } from '../ports.ts';
 import { Forwarder, type Introduced, type Upstreams } from '../upstream/forwarder.ts';
 import type { EndpointServer } from './endpointServer.ts';
-import { type IdentityReading, readIdentity } from './identity.ts';
+import { type IdentityFault, type IdentityReading, readIdentity } from './identity.ts';
 import { type JsonRpcRequest, readMessage, type RequestId, rpcCodes, rpcError } from './jsonRpc.ts';
 import { Ledger } from './ledger.ts';
 import type { Prober } from './prober.ts';
@@ -69,6 +72,7 @@ export class McpEndpoint extends DisposableObject {
   private readonly servers: ReadonlyMap<string, EndpointServer>;
   private readonly ledger: Ledger;
   private readonly forwarder: Forwarder;
+  private readonly failures = new FailureLimit();
   private readonly channels = new Map<string, ServerChannel>();
   /** Sessions that had a stream in this run of the gateway. */
   private readonly streamed = new Set<string>();
@@ -129,11 +133,10 @@ export class McpEndpoint extends DisposableObject {
     const identity = this.identify(request, name);
     if (identity.kind === 'fault') {
       this.ledger.fault(identity, name, this.servers.has(name) ? 'served' : 'not served');
-      const { status, cause, sentence, nextStep } = identity;
-      const text = `Bowline: ${sentence} ${nextStep}`;
-      sendJson(response, status, rpcError(null, rpcCodes.badRequest, text, { cause, nextStep }));
+      this.refuseIdentity(claimedName(request, this.options.fleet.state.agents), response, identity);
       return;
     }
+    keyShown(request);
     const exchange = { request, response, server: name, agent: identity.agent.name, launchId: identity.launchId };
     switch (method) {
       case 'POST':
@@ -146,6 +149,19 @@ export class McpEndpoint extends DisposableObject {
         await this.delete(exchange);
         break;
     }
+  }
+
+  /** `name` is whose key was to be shown. */
+  private refuseIdentity(name: string, response: ServerResponse, identity: IdentityFault): void {
+    const { status, cause, sentence, nextStep } = identity;
+    const text = `Bowline: ${sentence} ${nextStep}`;
+    const wait = this.failures.failed(name);
+    sendJson(
+      response,
+      wait === undefined ? status : 429,
+      rpcError(null, rpcCodes.badRequest, text, { cause, nextStep }),
+      wait === undefined ? {} : { 'retry-after': wait },
+    );
   }
 
   private identify(request: IncomingMessage, server: string): IdentityReading {
@@ -168,12 +184,17 @@ export class McpEndpoint extends DisposableObject {
   }
 
   private async post(exchange: Exchange): Promise<void> {
-    const { response } = exchange;
-    const reading = await readBody(exchange.request);
+    const { request, response } = exchange;
+    if (!isJson(request.headers)) {
+      const sentence = 'Unsupported Media Type: send application/json, in UTF-8 and without a content encoding';
+      sendJson(response, 415, rpcError(null, rpcCodes.badRequest, sentence));
+      return;
+    }
+    const reading = await readBody(request);
     if (reading.kind === 'aborted') return;
     if (reading.kind === 'too large') {
       const answer = rpcError(null, rpcCodes.invalidRequest, 'Bowline takes messages of at most 16 MB');
-      sendJson(response, 413, answer, { connection: 'close' });
+      sendJson(response, 413, answer);
       return;
     }
     const read = readMessage(reading.body);
@@ -204,7 +225,7 @@ export class McpEndpoint extends DisposableObject {
     // An upstream has it before the client goes on: some take no request before they know of the end of the handshake.
     if (!isTold && builtIn === undefined) {
       const sent = new AbortController();
-      const passed = this.forwarder.answer(session, read.message, reading.body, exchange.request, response);
+      const passed = this.forwarder.answer(session, read.message, reading.body, request, response);
       const told = passed.finally(() => {
         sent.abort();
       });
@@ -236,6 +257,13 @@ export class McpEndpoint extends DisposableObject {
       return;
     }
     const { protocolVersion, upstream } = introduced;
+    const ofAgent = agentOf(this.options.fleet.state, agent);
+    if (ofAgent === undefined || !liveLaunchIds(ofAgent).includes(launchId)) {
+      // It ended while its server was asked, and nothing would end this session with it.
+      this.forwarder.abandon(id);
+      this.refuseSession(exchange, message.id);
+      return;
+    }
     const client = {
       name: params.data.clientInfo.name.slice(0, 100),
       version: params.data.clientInfo.version.slice(0, 100),
@@ -386,6 +414,12 @@ export class McpEndpoint extends DisposableObject {
 function introductionOf({ introduction }: EndpointServer, id: RequestId, protocolVersion: string): Introduced {
   const result = { protocolVersion, ...introduction };
   return { protocolVersion, answer: JSON.stringify({ jsonrpc: '2.0', id, result }) };
+}
+
+/** The agent that a request says it is of; empty where there is none of that name, so that nobody fills the memory. */
+function claimedName(request: IncomingMessage, agents: Readonly<Record<string, unknown>>): string {
+  const name = header(request, 'x-agent-name') ?? '';
+  return Object.hasOwn(agents, name) ? name : '';
 }
 
 function header(request: IncomingMessage, name: string): string | undefined {

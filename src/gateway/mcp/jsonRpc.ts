@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import * as z from 'zod/mini';
 
 /** Id of a request: JSON-RPC allows null, MCP does not. */
@@ -62,6 +63,9 @@ const responseSchema = z
 
 /** Reads one message. Batches (2025-03-26 alone has them) are refused: no client that was measured sends one. */
 export function readMessage(body: Buffer): MessageReading {
+  if (!isUtf8(body)) {
+    return { kind: 'damaged', code: rpcCodes.parseError, sentence: 'Parse error: the body is not UTF-8' };
+  }
   let value: unknown;
   try {
     value = JSON.parse(body.toString('utf8'));

@@ -70,7 +70,7 @@ export class StandingStreams implements Disposable {
     });
     this.write(stream, ': open\n\n');
     if (former !== undefined) {
-      former.response.end();
+      ended(former.response);
       this.closed.fire(former);
     }
     this.options.fleet.report({ ...this.eventOf(session), kind: 'mcp stream opened' });
@@ -111,7 +111,7 @@ export class StandingStreams implements Disposable {
   close(sessionId: string): void {
     const stream = this.streams.get(sessionId);
     if (stream === undefined) return;
-    stream.response.end();
+    ended(stream.response);
     this.dropped(stream);
   }
 
@@ -149,6 +149,19 @@ export class StandingStreams implements Disposable {
     const { agent: name, server, launchId } = session;
     return { at: this.options.clock(), name, server, launchId, session: sessionDigest(session.id) };
   }
+}
+
+/** A reader of a stream that is over has so long for the rest, in milliseconds; others wait until there is room. */
+const restWithin = 10_000;
+
+/** Ends a stream, also one that nobody reads. */
+function ended(response: ServerResponse): void {
+  response.end();
+  if (!response.writableNeedDrain) return;
+  const limit = setTimeout(() => response.destroy(), restWithin).unref();
+  response.on('close', () => {
+    clearTimeout(limit);
+  });
 }
 
 /** Resolves when `response` takes more, or nobody reads it any longer. */

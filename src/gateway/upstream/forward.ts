@@ -1,10 +1,12 @@
 import * as z from 'zod/mini';
+import { messageOf } from '../../base/errors.ts';
 import type { Disposable } from '../../base/lifecycle.ts';
 import type { Log } from '../../base/log.ts';
 import type { Caller } from '../mcp/endpointServer.ts';
 import type { RequestId } from '../mcp/jsonRpc.ts';
 import type { UpstreamRecord } from '../mcp/sessionFile.ts';
 import type { UpstreamDefinition, UpstreamDefinitions } from './definition.ts';
+import { withoutSecrets } from './definitionSecrets.ts';
 import type { ResponseSink } from './forwardAnswer.ts';
 import { eventOf, parsed } from './httpEvents.ts';
 import { introduce, type Introduction, listChanges, restore } from './reinitialise.ts';
@@ -52,6 +54,8 @@ export interface ForwardedSessionOptions {
 interface Held {
   readonly kind: 'held';
   readonly session: UpstreamSession;
+  /** Takes out of a text what its definition keeps secret. */
+  readonly clean: (text: string) => string;
   pending: number;
   /** Why it is used no more: the upstream knows it no more, or it was left. */
   retired?: 'lost' | 'left';
@@ -140,6 +144,7 @@ export class ForwardedSession implements Disposable {
   /** The agent has a standing stream from now on. */
   listen(lastEventId: string | undefined): void {
     this.unlisten();
+    this.options.beforeUse();
     this.listening = { disposable: this.current?.session.listen(this.options.standing, lastEventId) };
     this.announce([]);
     if (this.current === undefined) void this.ready();
@@ -154,6 +159,7 @@ export class ForwardedSession implements Disposable {
 
   /** Goes on with the stream of an earlier request. Undefined: this upstream's events have no ids. */
   async resume(lastEventId: string, sink: ResponseSink): Promise<ExchangeOutcome | undefined> {
+    this.options.beforeUse();
     const held = await this.ready();
     if (held.kind !== 'held') return held;
     return held.session.resume?.(lastEventId, sink);
@@ -198,6 +204,7 @@ export class ForwardedSession implements Disposable {
 
   /** The agent's session is over, and the upstream is told so. */
   async end(): Promise<void> {
+    this.options.beforeUse();
     if (this.current === undefined && this.record.resumption !== undefined) {
       const definition = await this.definition();
       if (definition?.digest === this.record.digest) this.openSession(definition, this.record.resumption).session.end();
@@ -247,7 +254,8 @@ export class ForwardedSession implements Disposable {
   private async exchange(held: Held, message: AgentMessage, sink: ResponseSink): Promise<ExchangeOutcome> {
     held.pending++;
     const began = performance.now();
-    const outcome = await held.session.exchange(message, sink);
+    const told = await held.session.exchange(message, sink);
+    const outcome = told.kind === 'answered' ? told : { ...told, reason: held.clean(told.reason) };
     held.pending--;
     if (held.retired !== undefined) {
       // It says nothing of what is used by now.
@@ -264,10 +272,16 @@ export class ForwardedSession implements Disposable {
   private ready(): Promise<Ready> {
     if (this.current !== undefined) return Promise.resolve(this.current);
     clearTimeout(this.retry);
-    this.opening ??= this.open().finally(() => {
-      this.opening = undefined;
-      this.isCalledOff = false;
-    });
+    this.opening ??= this.open()
+      .catch((error: unknown) => {
+        // What fails here is no reason to end the gateway.
+        this.options.log.error('an upstream could not be opened', { ...this.name, reason: messageOf(error) });
+        return this.failed('Bowline failed to open its session; its log tells more');
+      })
+      .finally(() => {
+        this.opening = undefined;
+        this.isCalledOff = false;
+      });
     return this.opening;
   }
 
@@ -290,11 +304,9 @@ export class ForwardedSession implements Disposable {
       if (introduction.kind !== 'introduced') {
         held.session.dispose();
         const { kind } = introduction;
-        return this.failed(
-          kind === 'declined' ? `it refuses initialize: ${introduction.message}` : introduction.reason,
-        );
+        return this.failed(kind === 'declined' ? refusalOf(introduction.message, held) : introduction.reason);
       }
-      const problems = await restore(held.session, this.record);
+      const problems = (await restore(held.session, this.record, this.times.anew)).map(held.clean);
       if (this.isOver() || detachments !== this.detachments) {
         held.session.end();
         continue;
@@ -320,10 +332,12 @@ export class ForwardedSession implements Disposable {
     const { signal } = (this.handshake = new AbortController());
     const definition = await this.definition();
     if (definition === undefined) return undefined;
+    this.options.beforeUse();
     const held = this.openSession(definition, undefined);
     const began = performance.now();
     const initialize = Buffer.from(this.record.initialize);
-    const introduction = await introduce(held.session, initialize, headers, { milliseconds, signal });
+    const told = await introduce(held.session, initialize, headers, { milliseconds, signal });
+    const introduction = told.kind === 'failed' ? { ...told, reason: held.clean(told.reason) } : told;
     if (this.isOver() || this.isCalledOff || detachments !== this.detachments) {
       held.session.end();
       return 'superseded';
@@ -380,15 +394,16 @@ export class ForwardedSession implements Disposable {
     const held: Held = {
       kind: 'held',
       pending: 0,
+      clean: (text) => withoutSecrets(definition, text),
       session: open({
         ...{ definition, server, caller, resumption },
         host: {
           failing: (reason) => {
-            if (this.current === held) this.options.failing(reason);
+            if (this.current === held) this.options.failing(reason === undefined ? undefined : held.clean(reason));
           },
           lost: (reason) => {
             if (this.current !== held) return;
-            this.options.log.info('the session of an upstream is over', { ...this.name, reason });
+            this.options.log.info('the session of an upstream is over', { ...this.name, reason: held.clean(reason) });
             this.retire(held, 'lost');
             if (this.listening !== undefined) void this.ready();
           },
@@ -464,6 +479,11 @@ export class ForwardedSession implements Disposable {
 
 const subscriptionSchema = z.object({ params: z.object({ uri: z.string() }) });
 const levelSchema = z.object({ params: z.object({ level: z.string() }) });
+
+/** The beginning is enough for a person. */
+function refusalOf(message: string, { clean }: Held): string {
+  return `it refuses initialize: ${clean(message).slice(0, 300)}`;
+}
 
 const notConfigured = 'it is no longer in the configuration of this agent';
 const sessionOver = 'the session has ended';

@@ -93,10 +93,15 @@ export class Forwarder extends DisposableObject {
       case 'failed':
         return { answer: provisionalIntroduction(requestId, server, wanted), protocolVersion: wanted, upstream };
       case 'declined':
-        forwarded.dispose();
-        this.open.delete(id);
+        this.abandon(id);
         return { answer: introduction.message, protocolVersion: undefined };
     }
+  }
+
+  /** What {@link introduce} opened is not wanted: the agent never learns of this session. */
+  abandon(id: string): void {
+    void this.open.get(id)?.session.end();
+    this.open.delete(id);
   }
 
   /** Sends a message of the agent on. A request is answered by this; anything else is taken when it resolves. */

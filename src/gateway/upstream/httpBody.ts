@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { ByteParts } from '../byteParts.ts';
 import type { TimeLimit } from './timeLimit.ts';
 
 /** The longest answer, in bytes. */
@@ -7,26 +8,26 @@ const longestAnswer = 16 * 1024 * 1024;
 /** As much as is read of an answer that is none of success, in bytes. */
 const longestRefusal = 64 * 1024;
 
-/** Reads a whole body. `done` is called once. */
+/** And of one that nobody wants for so long, in milliseconds. */
+const longestDiscard = 10_000;
+
+/** Reads a whole body. Only the first call of `done` counts. */
 export function collect(
   response: IncomingMessage,
   limit: TimeLimit,
   done: (body: { readonly bytes: Buffer } | { readonly problem: string }) => void,
 ): void {
-  const chunks: Buffer[] = [];
-  let size = 0;
+  const parts = new ByteParts();
   response.on('data', (chunk: Buffer) => {
     limit.restart();
-    size += chunk.length;
-    if (size <= longestAnswer) {
-      chunks.push(chunk);
-      return;
-    }
+    parts.add(chunk);
+    if (parts.size <= longestAnswer) return;
+    parts.clear();
     done({ problem: 'its answer is larger than 16 MB' });
     response.destroy();
   });
   response.on('end', () => {
-    done({ bytes: chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks) });
+    done({ bytes: parts.take() });
   });
   response.on('error', () => undefined);
   response.on('close', () => {
@@ -48,5 +49,19 @@ export function beginningOf(response: IncomingMessage): Promise<string> {
     response.on('close', () => {
       resolve(Buffer.concat(chunks).toString('utf8'));
     });
+  });
+}
+
+/** Lets an answer's body go, so that its connection can be used again. One that is long, or does not end, is cut. */
+export function discard(response: IncomingMessage): void {
+  let size = 0;
+  const limit = setTimeout(() => response.destroy(), longestDiscard).unref();
+  response.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > longestRefusal) response.destroy();
+  });
+  response.on('error', () => undefined);
+  response.on('close', () => {
+    clearTimeout(limit);
   });
 }

@@ -1,3 +1,4 @@
+import { ByteParts } from '../byteParts.ts';
 import type { RequestId } from '../mcp/jsonRpc.ts';
 
 const lineFeed = 10;
@@ -11,8 +12,7 @@ export const longestEvent: number = 16 * 1024 * 1024;
  * may be passed on where others write to the same stream, and where one of the gateway's own may have to follow.
  */
 export class EventSplitter {
-  private parts: Buffer[] = [];
-  private size = 0;
+  private readonly parts = new ByteParts();
   private lineIsEmpty = true;
   private afterReturn = false;
 
@@ -42,21 +42,14 @@ export class EventSplitter {
       this.lineIsEmpty = true;
       at = next;
     }
-    if (start < chunk.length) this.keep(chunk.subarray(start));
-    return this.size > longest || events.some(({ length }) => length > longest) ? undefined : events;
-  }
-
-  private keep(part: Buffer): void {
-    this.parts.push(part);
-    this.size += part.length;
+    if (start < chunk.length) this.parts.add(chunk.subarray(start));
+    return this.parts.size > longest || events.some(({ length }) => length > longest) ? undefined : events;
   }
 
   private take(last: Buffer): Buffer {
-    if (this.parts.length === 0) return last;
-    const whole = Buffer.concat([...this.parts, last]);
-    this.parts = [];
-    this.size = 0;
-    return whole;
+    if (this.parts.size === 0) return last;
+    this.parts.add(last);
+    return this.parts.take();
   }
 }
 

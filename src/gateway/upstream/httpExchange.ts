@@ -2,12 +2,14 @@ import { isUtf8 } from 'node:buffer';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';
+import { delay } from '../../base/async.ts';
 import { rpcCodes, rpcError } from '../mcp/jsonRpc.ts';
-import { collect } from './httpBody.ts';
+import { collect, discard } from './httpBody.ts';
 import { isResponseTo, parsed } from './httpEvents.ts';
 import { connectionFailure, hasCredentials, readRefusal, reasonOf } from './httpFailure.ts';
 import type { HttpRequests } from './httpRequests.ts';
 import { passEvents } from './httpStream.ts';
+import { withId } from './pipeId.ts';
 import { silenceLimit, type SilenceTimes, TimeLimit } from './timeLimit.ts';
 import type { AgentMessage, AnswerSink, ExchangeOutcome, UpstreamOpening } from './upstreamSession.ts';
 
@@ -20,7 +22,21 @@ export interface HttpTimes extends SilenceTimes {
 /** A stream that has brought the answer has nothing more to say (MCP, Streamable HTTP); its end saves the connection. */
 const endAfterAnswer = 10_000;
 
-const initializedSchema = z.object({ result: z.object({ protocolVersion: z.string() }) });
+/** Between two attempts to go on with a stream: the first wait, after one at once, which doubles up to the longest. */
+const waits = { first: 100, longest: 2_000 } as const;
+
+/** The revision goes into a header. What does not fit there is none. */
+const initializedSchema = z.object({
+  result: z.object({ protocolVersion: z.string().check(z.regex(/^[\x21-\x7e]{1,64}$/)) }),
+});
+
+/** What an attempt is at. */
+interface Progress {
+  /** Its outcome is told: what still comes of it is nobody's. */
+  over: boolean;
+  /** Ends the connection, or the wait, that it is at. */
+  cut: () => void;
+}
 
 /** How one attempt ended. `moved`: it is to be made at another address. */
 export type Attempt = ExchangeOutcome | { readonly kind: 'moved'; readonly to: URL };
@@ -85,17 +101,20 @@ export class HttpExchange {
         if (this.answered) settle({ kind: 'answered' });
         else if (sent) settle({ kind: 'unknown', reason: `it did not answer within ${seconds} s` });
         else settle({ kind: 'unreachable', reason: `it could not be reached in ${seconds} s` });
-        request.destroy();
+        progress.cut();
         if (sent && !this.answered) expired();
       });
+      const progress: Progress = { over: false, cut: () => request.destroy() };
       const settle = (attempt: Attempt): void => {
+        if (progress.over) return;
+        progress.over = true;
         limit.dispose();
         this.stop = () => undefined;
         resolve(attempt);
       };
       this.stop = () => {
         settle({ kind: 'answered' });
-        request.destroy();
+        progress.cut();
       };
       request.on('finish', () => {
         sent = true;
@@ -105,13 +124,17 @@ export class HttpExchange {
         settle(sent ? { kind: 'unknown', reason: reasonOf(error) } : connectionFailure(error));
       });
       request.on('response', (response) => {
-        this.read(response, limit, settle);
+        this.read(response, { progress, limit, settle });
       });
       request.end(message.body);
     });
   }
 
-  private read(response: IncomingMessage, limit: TimeLimit, settle: (attempt: Attempt) => void): void {
+  private read(
+    response: IncomingMessage,
+    attempt: { readonly progress: Progress; readonly limit: TimeLimit; readonly settle: (attempt: Attempt) => void },
+  ): void {
+    const { progress, limit, settle } = attempt;
     const { message, requests } = this.options;
     const { statusCode: status = 0, headers } = response;
     const { reading } = message;
@@ -121,10 +144,10 @@ export class HttpExchange {
       requests.session = typeof session === 'string' ? session : undefined;
     }
     if (taken && reading.kind !== 'request') {
-      response.resume();
+      discard(response);
       settle({ kind: 'answered' });
     } else if (taken && /^text\/event-stream/i.test(headers['content-type'] ?? '')) {
-      void this.stream(response, limit).then(settle);
+      void this.stream(response, limit, progress).then(settle);
     } else {
       collect(response, limit, (body) => {
         if ('problem' in body) settle({ kind: 'unknown', reason: body.problem });
@@ -135,34 +158,51 @@ export class HttpExchange {
   }
 
   /** Passes a request's stream on. One that breaks goes on after its last event, where the upstream has named that. */
-  private async stream(first: IncomingMessage, limit: TimeLimit): Promise<ExchangeOutcome> {
+  private async stream(first: IncomingMessage, limit: TimeLimit, progress: Progress): Promise<ExchangeOutcome> {
     const { message, sink } = this.options;
     const { reading } = message;
     if (reading.kind !== 'request') return { kind: 'answered' };
-    const seen: { lastEventId: string | undefined } = { lastEventId: undefined };
+    const seen: { lastEventId: string | undefined; retry: number } = { lastEventId: undefined, retry: 0 };
     let response: IncomingMessage | undefined = first;
+    let wait = 0;
     while (response !== undefined) {
       const former = seen.lastEventId;
-      const end = await passEvents(response, sink, ({ id, data }) => {
+      const end = await passEvents(response, sink, ({ id, data, retry }) => {
         seen.lastEventId = id ?? seen.lastEventId;
+        seen.retry = retry ?? seen.retry;
         if (!this.answered && data !== '' && isResponseTo(reading.id, data)) {
           this.answered = true;
           if (reading.method === 'initialize') this.initialized(parsed(data));
         }
         limit.restart(this.answered ? endAfterAnswer : undefined);
       });
-      if (this.gone) return { kind: 'answered' };
+      if (this.gone || progress.over) return { kind: 'answered' };
       if (end === 'too long') return { kind: 'unknown', reason: 'one event of its stream is larger than 16 MB' };
       // A stream that ends well after an event with an id is one that the agent is to come back to.
       if (this.answered || (end === 'ended' && seen.lastEventId !== undefined)) return { kind: 'answered' };
-      response = end === 'cut' && seen.lastEventId !== former ? await this.reopen(seen.lastEventId) : undefined;
+      if (end !== 'cut' || seen.lastEventId === former) break;
+      response = await this.reopen(seen.lastEventId, Math.max(wait, seen.retry), progress);
+      wait = Math.min(Math.max(wait * 2, waits.first), waits.longest);
     }
     return { kind: 'unknown', reason: 'its stream ended without the answer' };
   }
 
-  private reopen(lastEventId: string | undefined): Promise<IncomingMessage | undefined> {
+  private async reopen(
+    lastEventId: string | undefined,
+    wait: number,
+    progress: Progress,
+  ): Promise<IncomingMessage | undefined> {
+    if (wait > 0) {
+      const waiting = new AbortController();
+      progress.cut = () => {
+        waiting.abort();
+      };
+      await delay(wait, waiting.signal).catch(() => undefined);
+    }
+    if (progress.over || this.options.requests.disposed) return undefined;
     return new Promise((resolve) => {
       const request = this.options.requests.stream(lastEventId);
+      progress.cut = () => request.destroy(new Error('nobody waits for it'));
       request.on('error', () => {
         resolve(undefined);
       });
@@ -171,7 +211,7 @@ export class HttpExchange {
           resolve(response);
           return;
         }
-        response.resume();
+        discard(response);
         resolve(undefined);
       });
     });
@@ -184,11 +224,13 @@ export class HttpExchange {
     if (reading.kind !== 'request') return { kind: 'answered' };
     if (bytes.length === 0) return { kind: 'unknown', reason: 'its answer is empty' };
     if (!isUtf8(bytes)) return { kind: 'unknown', reason: 'its answer is not UTF-8' };
-    const message = parsed(bytes.toString('utf8'));
+    const text = bytes.toString('utf8');
+    const message = parsed(text);
     if (typeof message !== 'object' || message === null) return { kind: 'unknown', reason: 'its answer is not JSON' };
     const id = 'id' in message ? message.id : null;
     if (id === null && 'error' in message) {
-      sink.json(JSON.stringify({ ...message, id: reading.id }));
+      const own = JSON.stringify(reading.id);
+      sink.json('id' in message ? withId(text, own) : text.replace('{', () => `{"id":${own},`));
       return { kind: 'answered' };
     }
     if (!isDeepStrictEqual(id, reading.id)) return { kind: 'unknown', reason: 'it answered another request than this' };

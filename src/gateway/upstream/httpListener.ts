@@ -67,7 +67,7 @@ export class HttpListener extends DisposableObject {
   private async read(response: IncomingMessage): Promise<void> {
     const { statusCode: status = 0 } = response;
     response.on('error', () => undefined);
-    if (status === 200) {
+    if (status === 200 && /^text\/event-stream/i.test(response.headers['content-type'] ?? '')) {
       this.options.failing(undefined);
       const since = performance.now();
       let retry: number | undefined;

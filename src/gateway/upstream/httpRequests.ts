@@ -4,6 +4,11 @@ import type { Disposable } from '../../base/lifecycle.ts';
 import { lowerCase } from './httpFailure.ts';
 import type { HttpPool } from './httpPool.ts';
 
+/** What a person's headers never set: how a message is framed, and what holds for the connection alone. */
+const framing: ReadonlySet<string> = new Set([
+  ...['connection', 'content-length', 'expect', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade'],
+]);
+
 export interface HttpRequestsOptions {
   readonly pool: Pick<HttpPool, 'agentFor'>;
   readonly url: URL;
@@ -24,12 +29,14 @@ export class HttpRequests implements Disposable {
   revision: string | undefined;
   private readonly open = new Set<ClientRequest>();
   private readonly headers: Readonly<Record<string, string>>;
+  private isOver = false;
 
   constructor(private readonly options: HttpRequestsOptions) {
     this.url = options.url;
     this.session = options.session;
     this.revision = options.revision;
-    this.headers = lowerCase(options.headers);
+    const headers = Object.entries(lowerCase(options.headers));
+    this.headers = Object.fromEntries(headers.filter(([name]) => !framing.has(name)));
   }
 
   /** Begins a request, which the caller ends. Throws what Node throws for a header that cannot be sent. */
@@ -50,6 +57,11 @@ export class HttpRequests implements Disposable {
         ...(session !== undefined && { 'mcp-session-id': session }),
       },
     });
+    // Without a listener such an answer would be no answer and no error.
+    request.on('upgrade', (_response, socket) => {
+      socket.destroy();
+      request.emit('error', new Error('it wants to speak another protocol (HTTP 101)'));
+    });
     this.open.add(request);
     request.on('close', () => this.open.delete(request));
     return request;
@@ -66,7 +78,12 @@ export class HttpRequests implements Disposable {
     return request;
   }
 
+  get disposed(): boolean {
+    return this.isOver;
+  }
+
   dispose(): void {
+    this.isOver = true;
     for (const request of this.open) request.destroy(new Error('the session of the agent has ended'));
   }
 }

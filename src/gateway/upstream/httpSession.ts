@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import type { Disposable } from '../../base/lifecycle.ts';
+import { discard } from './httpBody.ts';
 import { parsed } from './httpEvents.ts';
 import { HttpExchange, type HttpTimes } from './httpExchange.ts';
 import { connectionFailure } from './httpFailure.ts';
@@ -51,7 +52,7 @@ export class HttpSession implements UpstreamSession {
     this.times = times ?? httpTimes;
     const former = resumptionSchema.safeParse(resumption === undefined ? undefined : parsed(resumption)).data;
     const url = former?.url ?? definition.url;
-    this.problem = URL.canParse(url) ? undefined : `its address is no URL: ${url}`;
+    this.problem = URL.canParse(url) ? undefined : 'its address is no URL';
     this.requests = new HttpRequests({
       ...{ pool, headers: definition.headers, session: former?.session, revision: former?.revision },
       url: new URL(this.problem === undefined ? url : 'http://127.0.0.1:0'),
@@ -113,7 +114,7 @@ export class HttpSession implements UpstreamSession {
 
   async resume(lastEventId: string, sink: AnswerSink): Promise<ExchangeOutcome> {
     const request = this.requests.stream(lastEventId);
-    sink.onGone(() => request.destroy());
+    sink.onGone(() => request.destroy(new Error('nobody waits for it')));
     return new Promise((resolve) => {
       request.on('error', (error) => {
         resolve(connectionFailure(error));
@@ -125,7 +126,7 @@ export class HttpSession implements UpstreamSession {
           });
           return;
         }
-        response.resume();
+        discard(response);
         resolve({ kind: 'refused', reason: `HTTP ${response.statusCode ?? 0}` });
       });
     });
@@ -139,7 +140,7 @@ export class HttpSession implements UpstreamSession {
     try {
       const request = this.requests.begin('DELETE', {}, session);
       request.on('error', () => undefined); // it is told as a courtesy: the upstream forgets by itself
-      request.on('response', (response) => response.resume());
+      request.on('response', discard);
       request.setTimeout(this.times.setUp, () => request.destroy());
       request.end();
     } catch {

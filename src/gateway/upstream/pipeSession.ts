@@ -34,6 +34,9 @@ const keptUnheard = { messages: 64, characters: 1024 * 1024 } as const;
 /** Requests of a server that the agent owes an answer to. */
 const mostServerRequests = 256;
 
+/** Ids of such requests are kept until the agent answers. */
+const longestServerId = 1_000;
+
 /** Between two starts, and what is not waited for any more, in milliseconds. */
 const betweenStarts = 50;
 const longestWait = 2000;
@@ -227,8 +230,12 @@ export class PipeSession implements UpstreamSession {
       this.options.dropped('is not JSON');
       return;
     }
-    if (Array.isArray(message)) for (const one of message) this.take(JSON.stringify(one), one);
-    else this.take(text, message);
+    try {
+      if (Array.isArray(message)) for (const one of message) this.take(JSON.stringify(one), one);
+      else this.take(text, message);
+    } catch {
+      this.options.dropped('is nested too deeply');
+    }
   }
 
   private take(text: string, message: unknown): void {
@@ -263,6 +270,10 @@ export class PipeSession implements UpstreamSession {
       return;
     }
     const idText = text.slice(span.start, span.end);
+    if (idText.length > longestServerId) {
+      this.options.dropped(`asks under an id of more than ${longestServerId} characters`);
+      return;
+    }
     if (this.exchanges.unansweredByAgent >= mostServerRequests) {
       const error = { code: rpcCodes.internalError, message: 'Too many requests wait for the client' };
       void this.pipe?.send(withId(JSON.stringify({ jsonrpc: '2.0', id: 0, error }), idText));

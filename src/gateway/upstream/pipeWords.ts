@@ -2,6 +2,7 @@ import type { Log } from '../../base/log.ts';
 import { redactor } from '../../core/diagnostics/redact.ts';
 import type { Clock } from '../ports.ts';
 import type { UpstreamDefinition } from './definition.ts';
+import { secretsOf } from './definitionSecrets.ts';
 
 /** Lines of one server that go into the log within {@link span} milliseconds; the others are counted. */
 const linesPerSpan = 100;
@@ -67,21 +68,4 @@ export class PipeWords {
     this.lines++;
     if (this.lines <= linesPerSpan) log.info(what, { ...name, text });
   }
-}
-
-/** Names whose values anybody may read; all others of an environment may be secrets. */
-const openNames = new Set(['HOME', 'PATH', 'SHELL', 'USER', 'LOGNAME', 'LANG', 'LANGUAGE', 'TZ', 'TMPDIR', 'PWD']);
-const openPrefixes = ['LC_', 'XDG_', 'BOWLINE_'];
-
-function secretsOf(definition: UpstreamDefinition): readonly string[] {
-  if (definition.kind !== 'stdio') return Object.values(definition.headers);
-  const { environment, args } = definition;
-  const values = Object.entries(environment)
-    .filter(([name]) => !openNames.has(name) && !openPrefixes.some((prefix) => name.startsWith(prefix)))
-    .map(([, value]) => value);
-  const given = args.flatMap((argument, index) => {
-    const option = /^--?[\w-]*(?:key|token|secret|password|auth)[\w-]*(?:=(.*))?$/is.exec(argument);
-    return option === null ? [] : [option[1] ?? args[index + 1] ?? ''];
-  });
-  return [...values, ...given];
 }

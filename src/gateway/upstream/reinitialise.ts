@@ -62,8 +62,15 @@ export interface FormerSession {
   readonly logLevel?: string;
 }
 
-/** Ends the handshake and brings subscriptions and log level back. Resolves with what could not be, for the log. */
-export async function restore(session: UpstreamSession, former: FormerSession): Promise<readonly string[]> {
+/**
+ * Ends the handshake and brings subscriptions and log level back, each within `milliseconds`. Resolves with what could not
+ * be, for the log.
+ */
+export async function restore(
+  session: UpstreamSession,
+  former: FormerSession,
+  milliseconds: number,
+): Promise<readonly string[]> {
   const problems: string[] = [];
   const tell = async (method: string, id: string | undefined, params: object | undefined): Promise<void> => {
     const message = {
@@ -74,11 +81,17 @@ export async function restore(session: UpstreamSession, former: FormerSession): 
     };
     const reading =
       id === undefined ? { kind: 'notification' as const, method } : { kind: 'request' as const, id, method };
+    const answer = new KeptAnswer(id ?? '');
+    const limit = new TimeLimit(milliseconds, () => {
+      answer.giveUp();
+    });
     const outcome = await session.exchange(
       { body: Buffer.from(JSON.stringify(message)), reading, headers: {} },
-      new KeptAnswer(id ?? ''),
+      answer,
     );
+    limit.dispose();
     if (outcome.kind !== 'answered') problems.push(`${method}: ${outcome.reason}`);
+    else if (answer.gone) problems.push(`${method}: it did not answer`);
   };
   await tell('notifications/initialized', undefined, undefined);
   const { subscriptions, logLevel } = former;

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type Agent, type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { beginningOf } from './httpBody.ts';
+import { beginningOf, discard } from './httpBody.ts';
 import { EventSplitter, readEvent } from './httpEvents.ts';
 import {
   connectionFailure,
@@ -97,9 +97,9 @@ function open(url: URL, options: SsePipeOptions): Promise<Opening> {
 /** Undefined: it is an event stream. */
 function refusalOf(url: URL, { statusCode: status = 0, headers }: IncomingMessage): Opening | undefined {
   if (status >= 300 && status < 400 && headers.location !== undefined) {
-    const to = new URL(headers.location, url);
-    if (to.origin === url.origin) return { movedTo: to };
-    return { kind: 'refused', reason: `it redirects to another address (HTTP ${status}): ${to.origin}` };
+    const to = URL.canParse(headers.location, url) ? new URL(headers.location, url) : undefined;
+    if (to?.origin === url.origin) return { movedTo: to };
+    return { kind: 'refused', reason: `it redirects to another address (HTTP ${status}): ${to?.origin ?? 'none'}` };
   }
   const credentials = credentialsRefusal(status);
   if (credentials !== undefined) return { kind: 'refused', reason: credentials };
@@ -234,7 +234,7 @@ class SsePipe implements MessagePipe {
       request.on('response', (response) => {
         const { statusCode: status = 0 } = response;
         if (status >= 200 && status < 300) {
-          response.resume();
+          discard(response);
           settle({ kind: 'sent' });
           return;
         }

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { ByteParts } from '../byteParts.ts';
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
@@ -16,7 +17,8 @@ export interface LineListener {
  * that a character may be torn between two chunks. A line that is too long is let go as it comes.
  */
 export class StdioLines {
-  private parts: Buffer[] = [];
+  private readonly parts = new ByteParts();
+  /** Of the line, also of what was let go. */
   private length = 0;
 
   /** `longest` in bytes. */
@@ -39,16 +41,13 @@ export class StdioLines {
 
   /** Ends the last line, where there is one without a line feed. */
   end(): void {
-    const { parts, length } = this;
-    this.parts = [];
+    const { length } = this;
     this.length = 0;
+    const whole = this.parts.take();
     if (length > this.longest) {
       this.listener.dropped(`has ${length} bytes, and ${this.longest} are taken`);
       return;
     }
-    const [first] = parts;
-    if (first === undefined) return;
-    const whole = parts.length === 1 ? first : Buffer.concat(parts, length);
     const line = whole.at(-1) === carriageReturn ? whole.subarray(0, -1) : whole;
     if (line.length === 0) return;
     if (isUtf8(line)) this.listener.line(line.toString('utf8'));
@@ -57,7 +56,7 @@ export class StdioLines {
 
   private keep(part: Buffer): void {
     this.length += part.length;
-    if (this.length > this.longest) this.parts = [];
-    else this.parts.push(part);
+    if (this.length > this.longest) this.parts.clear();
+    else this.parts.add(part);
   }
 }

@@ -229,7 +229,7 @@ describe('admin API', () => {
       ['POST', '/agents', { name: 'bo' }, '400 bad-request'],
       ['POST', '/agents', '{', '400 bad-request'],
       ['POST', '/agents', '[1]', '400 bad-request'],
-      ['POST', '/agents', 'x'.repeat(1_100_000), '400 bad-request'],
+      ['POST', '/agents', 'x'.repeat(1_100_000), '413 too-large'],
       ['GET', '/agents/bo', undefined, '404 unknown-agent'],
       ['GET', '/agents/ada/conversations', undefined, '200'],
       ['GET', '/agents/bo/conversations', undefined, '404 unknown-agent'],

@@ -3,8 +3,10 @@ import { bearerToken, checkEdges, equalSecrets, isDiscoveryPath } from '../../..
 
 describe('edges of the gateway', () => {
   it('lets only its own host and origin in', () => {
-    const judged = (headers: { host?: string; origin?: string }): string =>
-      checkEdges({ headers }, 4711)?.code ?? 'served';
+    const judged = (headers: { host?: string; origin?: string }, ...more: string[]): string => {
+      const rawHeaders = [...Object.entries(headers).flat(), ...more];
+      return checkEdges({ headers, rawHeaders }, 4711)?.code ?? 'served';
+    };
     const own = '127.0.0.1:4711';
     assert.deepStrictEqual(
       {
@@ -17,6 +19,7 @@ describe('edges of the gateway', () => {
         evilHost: judged({ host: 'evil.example' }),
         evilHostWithPort: judged({ host: 'evil.example:4711' }),
         suffix: judged({ host: '127.0.0.1:4711.evil.example' }),
+        twoHosts: judged({ host: own }, 'Host', 'evil.example'),
         otherPort: judged({ host: '127.0.0.1:4712' }),
         noPort: judged({ host: '127.0.0.1' }),
         ipv6: judged({ host: '[::1]:4711' }),
@@ -37,6 +40,7 @@ describe('edges of the gateway', () => {
         evilHost: 'host-forbidden',
         evilHostWithPort: 'host-forbidden',
         suffix: 'host-forbidden',
+        twoHosts: 'host-forbidden',
         otherPort: 'host-forbidden',
         noPort: 'host-forbidden',
         ipv6: 'host-forbidden',

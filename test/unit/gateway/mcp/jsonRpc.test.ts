@@ -30,6 +30,13 @@ describe('JSON-RPC messages', () => {
     assert.deepStrictEqual(Object.fromEntries(Object.keys(cases).map((text) => [text, kindOf(text)])), cases);
   });
 
+  it('refuses what is not UTF-8: another character would reach the server than was sent', () => {
+    const body = Buffer.from('{"jsonrpc":"2.0","id":1,"method":"?"}');
+    body[body.indexOf('?')] = 0xff;
+    const sentence = 'Parse error: the body is not UTF-8';
+    assert.deepStrictEqual(readMessage(body), { kind: 'damaged', code: -32700, sentence });
+  });
+
   it('keeps fields that it does not know', () => {
     const message = { jsonrpc: '2.0', id: 1, method: 'x', params: { _meta: { 'a/b': [1] } }, later: true };
     assert.deepStrictEqual(readMessage(Buffer.from(JSON.stringify(message))), { kind: 'request', message });
