@@ -1,6 +1,6 @@
 import type { AgentRow, EndpointRow, FleetView, UpstreamRow } from '../core/fleet/select.ts';
 import { currentLaunch } from '../core/fleet/agent.ts';
-import { needOf } from '../core/fleet/need.ts';
+import { isWaiting } from '../core/fleet/need.ts';
 import type { FleetState } from '../core/fleet/state.ts';
 import { baseName } from './agentOrder.ts';
 import { serverState } from './ownServerText.ts';
@@ -42,9 +42,10 @@ export function agentLook(agent: AgentRow, { state, view }: RowFleet): RowLook {
   const known = state.agents[agent.name];
   const isInBlackout = view.blackouts.some(({ agents }) => agents.includes(agent.name));
   const hasProcess = known !== undefined && currentLaunch(known) !== undefined;
+  const activity = hasProcess && agent.activity !== 'unknown' ? [agent.activity] : [];
   const facts = [
-    agent.life,
-    ...(hasProcess && agent.activity !== 'unknown' ? [agent.activity] : []),
+    // In a narrow side bar the first words are seen, so what asks for the person comes first.
+    ...(isWaiting(agent) ? [...activity, agent.life] : [agent.life, ...activity]),
     ...(agent.worst === 'off' ? [] : [agent.worst]),
     ...(isInBlackout ? ['lost its tools'] : []),
     ...(agent.warnings.length > 0 ? ['warning'] : []),
@@ -114,8 +115,7 @@ function endpointFacts({ state, roundTripMs }: EndpointRow): string {
 }
 
 function agentIcon(agent: AgentRow): RowIcon {
-  const need = needOf(agent)?.kind;
-  if (need === 'waiting for permission' || need === 'waiting for input') return { id: 'bell-dot', ...attention };
+  if (isWaiting(agent)) return { id: 'bell-dot', ...attention };
   switch (agent.life) {
     case 'dead':
       return { id: 'error', ...alert };

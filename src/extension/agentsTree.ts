@@ -14,7 +14,7 @@ import {
   type TooltipLines,
 } from './agentRows.ts';
 import type { FleetPresenter } from './fleetPresenter.ts';
-import type { Memory } from './pipesNotice.ts';
+import type { Memory } from './memory.ts';
 import { changedRows, needBadge, type ShownRows } from './treeChanges.ts';
 
 const groupingKey = 'agentsGrouping';

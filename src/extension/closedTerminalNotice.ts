@@ -1,6 +1,6 @@
 import { runningLaunch } from '../core/fleet/agent.ts';
 import type { FleetState } from '../core/fleet/state.ts';
-import type { Memory } from './pipesNotice.ts';
+import type { Memory } from './memory.ts';
 
 const key = 'closedTerminalTold';
 

@@ -1,4 +1,4 @@
-import { needOf } from '../core/fleet/need.ts';
+import { isWaiting } from '../core/fleet/need.ts';
 import type { AgentRow } from '../core/fleet/select.ts';
 
 /** What became of a launch that somebody waits for. */
@@ -57,12 +57,6 @@ export function newlyWaiting(before: readonly AgentRow[], after: readonly AgentR
     const known = former.get(row.name);
     return known !== undefined && isWaiting(row) && !(isWaiting(known) && known.activity === row.activity);
   });
-}
-
-/** Whether it has asked something: it goes on when a person answers. */
-export function isWaiting(row: AgentRow): boolean {
-  const need = needOf(row)?.kind;
-  return need === 'waiting for permission' || need === 'waiting for input';
 }
 
 /**

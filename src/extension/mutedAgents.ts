@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import type { Memory } from './pipesNotice.ts';
+import type { Memory } from './memory.ts';
 
 const key = 'mutedAgents';
 const namesSchema = z.catch(z.array(z.string()), []);

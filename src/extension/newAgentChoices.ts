@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { launchArguments } from '../core/claude/launchArguments.ts';
 import { shellLine } from '../core/claude/shellLine.ts';
 import type { StatePaths } from '../node/statePaths.ts';
-import type { Memory } from './pipesNotice.ts';
+import type { Memory } from './memory.ts';
 
 /** What Claude is started with where the person does not leave it to Claude. */
 export interface LaunchChoices {

@@ -1,16 +1,11 @@
 import type { Event } from '../base/events.ts';
 import { DisposableObject } from '../base/lifecycle.ts';
+import type { Memory } from './memory.ts';
 
 /** The part of `HandsHost` that is used here. */
 export interface PipesSource {
   readonly fallback: string | undefined;
   readonly onStatus: Event<unknown>;
-}
-
-/** What stays when VS Code is closed (a part of `vscode.Memento`). */
-export interface Memory {
-  get(key: string): unknown;
-  update(key: string, value: unknown): Thenable<void>;
 }
 
 const key = 'pipesTold';

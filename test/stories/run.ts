@@ -11,13 +11,24 @@ import { guard } from './guard.ts';
 import { ladder } from './ladder.ts';
 import { restore } from './restore.ts';
 import { isRow, missingRows } from './rows.ts';
+import type { Story } from './story.ts';
 import { threeWindows } from './threeWindows.ts';
 import { withoutPty } from './withoutPty.ts';
-import type { Story } from './story.ts';
+import { waiting } from './waiting.ts';
 import { update } from './update.ts';
 import { upstreams } from './upstreams.ts';
 
-const stories: readonly Story[] = [blackout, ladder, guard, threeWindows, withoutPty, update, restore, upstreams];
+const stories: readonly Story[] = [
+  blackout,
+  ladder,
+  guard,
+  threeWindows,
+  withoutPty,
+  update,
+  restore,
+  upstreams,
+  waiting,
+];
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({

@@ -26,3 +26,9 @@ export function needOf({ life, detail, activity }: Pick<AgentRow, 'life' | 'deta
       return undefined;
   }
 }
+
+/** Whether it has asked something: it goes on when a person answers. */
+export function isWaiting(row: Parameters<typeof needOf>[0]): boolean {
+  const need = needOf(row)?.kind;
+  return need === 'waiting for permission' || need === 'waiting for input';
+}

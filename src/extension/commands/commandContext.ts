@@ -6,7 +6,7 @@ import type { FleetPresenter } from '../fleetPresenter.ts';
 import type { GatewayClient } from '../gatewayClient.ts';
 import type { ChannelLog } from '../log.ts';
 import type { MutedAgents } from '../mutedAgents.ts';
-import type { Memory } from '../pipesNotice.ts';
+import type { Memory } from '../memory.ts';
 import type { ReportDocuments } from '../reportDocuments.ts';
 import type { AgentTerminals } from '../terminals.ts';
 import type { WindowFacts } from '../windowFacts.ts';

@@ -7,7 +7,7 @@ export async function forkConversation(context: CommandContext, argument: unknow
   if (!(await isAllowedToLaunch())) return;
   const row = await chooseAgent(context, argument, {
     title: 'Fork the conversation of which agent?',
-    fits: isPoisoned,
+    ...onlyPoisoned,
   });
   if (row === undefined) return;
   const launchesBefore = context.presenter.state.agents[row.name]?.launchCount ?? 0;
@@ -19,12 +19,13 @@ export async function forkConversation(context: CommandContext, argument: unknow
 /** Lifts the quarantine of a conversation whose turns all failed. */
 export async function keepTrying(context: CommandContext, argument: unknown): Promise<void> {
   if (!(await isAllowedToLaunch())) return;
-  const row = await chooseAgent(context, argument, { title: 'Keep trying with which agent?', fits: isPoisoned });
+  const row = await chooseAgent(context, argument, { title: 'Keep trying with which agent?', ...onlyPoisoned });
   if (row === undefined) return;
   context.attention.watch(row.name);
   await context.client.request({ kind: 'keep trying', name: row.name });
 }
 
-function isPoisoned({ poison }: AgentRow): boolean {
-  return poison !== undefined;
-}
+const onlyPoisoned = {
+  fits: ({ poison }: AgentRow): boolean => poison !== undefined,
+  none: 'No conversation is poisoned: the turns of every agent go through.',
+};

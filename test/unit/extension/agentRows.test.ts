@@ -70,8 +70,8 @@ describe('rows of the Agents view', () => {
       [
         ['ready, idle, bound · ada', 'link', 'iconPassed', 'agent-running'],
         ['ready, busy, bound · ada', 'zap', 'iconPassed', 'agent-running'],
-        ['ready, waiting for permission, bound · ada', 'bell-dot', 'warningForeground', 'agent-running'],
-        ['ready, waiting for permission, gateway down · ada', 'bell-dot', 'warningForeground', 'agent-running'],
+        ['waiting for permission, ready, bound · ada', 'bell-dot', 'warningForeground', 'agent-running'],
+        ['waiting for permission, ready, gateway down · ada', 'bell-dot', 'warningForeground', 'agent-running'],
         ['launching, pending · ada', 'loading~spin', undefined, 'agent-running'],
         ['healing, idle, unbound, lost its tools · ada', 'debug-disconnect', 'errorForeground', 'agent-running'],
         ['ready, idle, gateway down · ada', 'debug-disconnect', 'warningForeground', 'agent-running'],

@@ -1,4 +1,4 @@
-import type { Memory } from '../../../src/extension/pipesNotice.ts';
+import type { Memory } from '../../../src/extension/memory.ts';
 
 /** A fake of what VS Code keeps for an extension. */
 export class FakeMemory implements Memory {

@@ -54,16 +54,22 @@ describe('what the views get', () => {
     const presenter = new FleetPresenter(source, clock);
     try {
       const seen: string[] = [];
+      const atOnce: string[] = [];
+      presenter.onDidChangeNow(({ agents, status }) =>
+        atOnce.push(`${agents.length} ${status.text}, ${seen.length} told`),
+      );
       presenter.onDidChange(({ agents, status }) => seen.push(`${agents.length} ${status.text}`));
       for (const name of ['bo', 'cy', 'di']) {
         story.create(name);
         changed.fire(undefined);
       }
       deepStrictEqual([presenter.view.agents.length, seen], [4, []]);
+      await waitFor('what is drawn within a frame', () => atOnce.length > 0);
       await waitFor('the views to be told', () => seen.length > 0);
+      deepStrictEqual(atOnce[0], '4 1 bound, 0 told');
       connection = { kind: 'away', since: story.now, reason: 'gone' };
       changed.fire(undefined);
-      deepStrictEqual(seen, ['4 1 bound', '4 reconnecting']);
+      deepStrictEqual([seen, atOnce.at(-1)], [['4 1 bound', '4 reconnecting'], '4 reconnecting, 1 told']);
       story.wait(2_500);
       await waitFor('the error', () => seen.length > 2);
       deepStrictEqual(seen.at(-1), '4 gateway down');
