@@ -11,8 +11,11 @@ import type { Clock, FleetPort } from './ports.ts';
 
 /** In milliseconds. */
 const times = {
-  /** A call that runs for longer than this is let end before anything is closed. */
+  /** A call that runs for longer than this is let end before anything is closed: all others wait from then on. */
   slowAfter: 250,
+  /** The same where calls of that length follow each other without end: it grows up to this with a part of the time. */
+  slowAfterAtMost: 2_000,
+  slowAfterPart: 1 / 4,
   /** For the slowest call; then it is cut. */
   calmAtMost: 600_000,
   /** For the last calls, while new connections wait. */
@@ -157,8 +160,11 @@ export class HandOver {
 
   private async run(): Promise<void> {
     const { log, server, toHolder, settle, end } = this.options;
-    const { calmAtMost, drainAtMost, forwardFor, slowAfter } = times;
-    await this.until(() => this.callsOlderThan(slowAfter) === 0 || this.phase !== 'asked', calmAtMost);
+    const { calmAtMost, drainAtMost, forwardFor, slowAfter, slowAfterAtMost, slowAfterPart } = times;
+    const began = performance.now();
+    const slow = (): number =>
+      Math.min(slowAfterAtMost, Math.max(slowAfter, (performance.now() - began) * slowAfterPart));
+    await this.until(() => this.callsOlderThan(slow()) === 0 || this.phase !== 'asked', calmAtMost);
     if (this.phase !== 'asked') return;
     this.phase = 'draining';
     // Not the method of an http server: that one also closes idle connections, on which a request may be on its way.

@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
 import * as z from 'zod/mini';
 import type { Log } from '../base/log.ts';
@@ -7,11 +7,6 @@ import { ensurePrivateDirectory, readJsonFile, readTextFile, writeFileAtomic } f
 import type { StatePaths } from '../node/statePaths.ts';
 import { bearerToken } from './http/checks.ts';
 import type { AgentKeys } from './ports.ts';
-
-interface KnownKey {
-  readonly key: string;
-  readonly digest: Buffer;
-}
 
 /** 32 random bytes in base64url. */
 const keyPattern = /^[A-Za-z0-9_-]{43}$/;
@@ -22,7 +17,9 @@ const entrySchema = z.object({ headers: z.object({ 'X-Agent-Name': z.string(), A
 
 /** The agents' keys in their files. All are in memory: a key is judged without waiting for the disk. */
 export class AgentKeyFiles implements AgentKeys {
-  private readonly known = new Map<string, KnownKey>();
+  private readonly known = new Map<string, string>();
+  /** Names by the digest of the key. */
+  private readonly owners = new Map<string, string>();
   private readonly making = new Map<string, Promise<string>>();
   private readonly removing = new Map<string, Promise<void>>();
 
@@ -51,7 +48,7 @@ export class AgentKeyFiles implements AgentKeys {
 
   async keyOf(name: string): Promise<string> {
     const known = this.known.get(name);
-    if (known !== undefined) return known.key;
+    if (known !== undefined) return known;
     const made = this.making.get(name) ?? this.makeAfterRemoval(name);
     this.making.set(name, made);
     try {
@@ -62,16 +59,13 @@ export class AgentKeyFiles implements AgentKeys {
   }
 
   ownerOf(key: string): string | undefined {
-    const digest = digestOf(key);
-    let owner: string | undefined;
-    // Every key is compared, so that the time tells nothing.
-    for (const [name, known] of this.known) if (timingSafeEqual(known.digest, digest)) owner = name;
-    return owner;
+    // The time of a look-up by digest tells nothing of a key: nobody can choose a digest that begins like another one.
+    return this.owners.get(digestOf(key));
   }
 
   /** Forgets a removed agent: its key is not valid any more, and its files go. */
   async remove(name: string): Promise<void> {
-    this.known.delete(name);
+    this.forget(name);
     const removal = rm(this.paths.agent(name).directory, { recursive: true, force: true });
     this.removing.set(name, removal);
     try {
@@ -116,10 +110,18 @@ export class AgentKeyFiles implements AgentKeys {
   }
 
   private remember(name: string, key: string): void {
-    this.known.set(name, { key, digest: digestOf(key) });
+    this.forget(name);
+    this.known.set(name, key);
+    this.owners.set(digestOf(key), name);
+  }
+
+  private forget(name: string): void {
+    const key = this.known.get(name);
+    this.known.delete(name);
+    if (key !== undefined) this.owners.delete(digestOf(key));
   }
 }
 
-function digestOf(key: string): Buffer {
-  return createHash('sha256').update(key).digest();
+function digestOf(key: string): string {
+  return createHash('sha256').update(key).digest('base64');
 }

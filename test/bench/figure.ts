@@ -7,6 +7,8 @@ export interface Reading {
   readonly reference?: number;
   /** Largest good ratio where there is a reference; else the largest good value, which is only printed. */
   readonly goal: number;
+  /** More is better: `goal` is the smallest good ratio. */
+  readonly better?: 'more';
   /** What the median does not show: the worst, refused connections. */
   readonly remark?: string;
   /** Something that must not happen at all did: the figure is short whatever its ratio. */
@@ -21,19 +23,27 @@ export interface Figure {
 
 /** A reading as a line, and whether it makes the bench fail: only one with a ratio does. */
 export function judge(reading: Reading): { readonly line: string; readonly passes: boolean } {
-  const { name, value, unit, reference, goal, remark, failed = false } = reading;
+  const { name, value, unit, reference, goal, better, remark, failed = false } = reading;
   const ratio = reference === undefined ? undefined : value / reference;
-  const isGood = (ratio ?? value) <= goal && !failed;
+  const judged = ratio ?? value;
+  const isGood = (better === 'more' ? judged >= goal : judged <= goal) && !failed;
+  const sign = better === 'more' ? '>=' : '<=';
   const cells = [
     name.padEnd(38),
     `${rounded(value)} ${unit}`.padStart(12),
     (reference === undefined ? '-' : `${rounded(reference)} ${unit}`).padStart(12),
     (ratio === undefined ? '-' : ratio.toFixed(2)).padStart(6),
-    (ratio === undefined ? `<= ${goal} ${unit}` : `<= ${Number(goal.toFixed(2))} x`).padStart(12),
+    `${sign} ${ratio === undefined ? `${goal} ${unit}` : `${Number(goal.toFixed(2))} x`}`.padStart(12),
     isGood ? 'ok   ' : 'short',
     remark ?? '',
   ];
   return { line: cells.join('  ').trimEnd(), passes: isGood || (ratio === undefined && !failed) };
+}
+
+/** The value that a part of `share` (0 to 1) of all does not exceed. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? NaN;
 }
 
 export function median(values: readonly number[]): number {

@@ -42,7 +42,7 @@ export const memory: Figure = {
 };
 
 /** Proportional set size of processes in MB: shared pages count by their share (proc(5), smaps_rollup). */
-async function proportional(pids: readonly number[]): Promise<number> {
+export async function proportional(pids: readonly number[]): Promise<number> {
   const sizes = pids.map(async (pid) => {
     const text = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8');
     return Number(/^Pss:\s+(\d+) kB$/m.exec(text)?.[1]) / 1000;

@@ -3,6 +3,7 @@
 // nothing else.
 import { privateRun } from '../harness/privateRun.ts';
 import { activation } from './activation.ts';
+import { calls } from './calls.ts';
 import type { Figure } from './figure.ts';
 import { judge } from './figure.ts';
 import { finding } from './finding.ts';
@@ -11,11 +12,14 @@ import { idle } from './idle.ts';
 import { launch } from './launch.ts';
 import { memory } from './memory.ts';
 import { noticed } from './noticed.ts';
+import { proxies } from './proxies.ts';
 import { restore } from './restore.ts';
 import { restart } from './restart.ts';
+import { sessions } from './sessions.ts';
 import { size } from './size.ts';
 import { state } from './state.ts';
 import { tree } from './tree.ts';
+import { underLoad } from './underLoad.ts';
 
 const figures: readonly Figure[] = [
   size,
@@ -30,6 +34,10 @@ const figures: readonly Figure[] = [
   heal,
   restore,
   finding,
+  calls,
+  proxies,
+  sessions,
+  underLoad,
 ];
 
 async function main(names: readonly string[]): Promise<number> {

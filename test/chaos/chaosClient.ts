@@ -48,6 +48,8 @@ interface Life {
 
 /** An agent's MCP client (client 2.x) that calls one tool again and again. */
 export class ChaosClient {
+  /** How often it said `initialize`. */
+  initialised = 0;
   private life: Life | undefined;
   private readonly cuts = new Map<string, (reason: string) => void>();
   private count = 0;
@@ -189,6 +191,7 @@ export class ChaosClient {
   private async fetch(life: Life, target: string | URL, init: RequestInit | undefined): Promise<Response> {
     const method = init?.method ?? 'GET';
     const asked = typeof init?.body === 'string' ? postSchema.safeParse(JSON.parse(init.body)).data : undefined;
+    if (asked?.method === 'initialize') this.initialised += 1;
     const tell = (words: string): void => {
       const seconds = ((performance.now() - this.began) / 1000).toFixed(1);
       this.trace = [...this.trace.slice(1 - tracedSteps), `${seconds} s ${method} ${asked?.method ?? ''} ${words}`];

@@ -1,13 +1,15 @@
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { stop } from 'esbuild';
+import { copyPrograms } from '../../src/node/programs.ts';
+import { currentVersion } from '../../src/node/programVersions.ts';
 import type { Endpoint } from '../../src/protocol/endpointFile.ts';
 import { gatewayProcesses } from '../harness/gatewayProcesses.ts';
-import { GatewayRig } from '../harness/gatewayRig.ts';
+import { call, type GatewayRig } from '../harness/gatewayRig.ts';
 import { WindowStandIn } from '../harness/gatewayWindow.ts';
 import { kill } from '../harness/holderRig.ts';
+import { type LaunchedAgent, launchedAgents } from '../harness/launchedAgents.ts';
 import { findProcesses } from '../harness/processes.mjs';
 import { NetworkServer, processName, WorkServers } from '../harness/upstreams/workServers.ts';
 import { waitFor } from '../harness/waitFor.ts';
@@ -37,13 +39,14 @@ export class ChaosWorld {
   readonly kills: { readonly at: number; readonly kind: Victim['kind'] }[] = [];
   readonly clients: readonly ChaosClient[];
   private readonly restarts = new Set<Promise<void>>();
+  private upgrades = 0;
 
   private constructor(
     private readonly rig: GatewayRig,
     private readonly endpoint: Endpoint,
     private readonly work: WorkServers,
     private readonly servers: readonly NetworkServer[],
-    agents: readonly { readonly name: string; readonly server: string; readonly headers: Record<string, string> }[],
+    agents: readonly (LaunchedAgent & { readonly server: string })[],
     seed: number,
   ) {
     this.stdioAgents = agents.filter(({ server }) => server === 'tool').map(({ name }) => name);
@@ -60,39 +63,25 @@ export class ChaosWorld {
 
   private readonly stdioAgents: readonly string[];
 
-  static async open(size: number, seed: number): Promise<ChaosWorld> {
-    const rig = await GatewayRig.bundled();
+  /** `rig` has not begun, and goes with this. */
+  static async open(rig: GatewayRig, { size, seed }: { size: number; seed: number }): Promise<ChaosWorld> {
     const work = await WorkServers.create(mkdtempSync(join(tmpdir(), 'bowline-chaos-files-')));
     await stop(); // its process would be found as one that is left over
     const servers: NetworkServer[] = [];
-    const definitions: Record<string, object> = { tool: work.stdioDefinition };
+    const definitions: Record<string, unknown> = { tool: work.stdioDefinition };
     for (const { name, way, lostStatus } of networkServers) {
       const server = await NetworkServer.start(work, { lostStatus, fromPort: 20_000 + (seed % 1_000) * 10 });
       servers.push(server);
       definitions[name] = server.definition(way);
     }
     const endpoint = await rig.start();
-    const window = await WindowStandIn.join(endpoint, 'chaos');
-    await window.ask({
-      kind: 'configure',
-      settings: {
-        ...{ claudePath: 'claude', environment: {}, healing: 'off', handsWithoutWindow: 'off' },
-        mcpServers: definitions,
-      },
-    });
-    const project = rig.directory();
-    const agents = [];
-    for (let index = 0; index < size; index += 1) {
-      const name = `agent-${index + 1}`;
-      const problem = await window.ask({ kind: 'create', name, directory: project });
-      if (problem !== undefined) throw new Error(`${name}: ${problem.sentence}`);
-      const launch = await window.launch(name);
-      const key = (await readFile(rig.paths.agent(name).key, 'utf8')).trim();
-      const headers = { 'x-agent-name': name, 'x-agent-launch': launch, authorization: `Bearer ${key}` };
-      agents.push({ name, server: serversOfTen[index % serversOfTen.length] ?? 'tool', headers });
-    }
+    const { window, agents } = await launchedAgents(rig, endpoint, { size, mcpServers: definitions });
     window.drop();
-    return new ChaosWorld(rig, endpoint, work, servers, agents, seed);
+    const callers = agents.map((agent, index) => ({
+      ...agent,
+      server: serversOfTen[index % serversOfTen.length] ?? 'tool',
+    }));
+    return new ChaosWorld(rig, endpoint, work, servers, callers, seed);
   }
 
   get victims(): { readonly clients: number; readonly stdioServers: number; readonly networkServers: number } {
@@ -110,6 +99,19 @@ export class ChaosWorld {
     const isKilled = await this.killed(victim);
     if (isKilled) this.kills.push({ at: performance.now(), kind: victim.kind });
     return isKilled;
+  }
+
+  /** Lets the holder start the programs as a newer version; resolves when that one is the version in use. */
+  async upgrade(): Promise<void> {
+    const { paths, programs } = this.rig;
+    const { port, token } = this.endpoint;
+    const version = `1.0.${++this.upgrades}`;
+    const nodes = [process.execPath];
+    const name = basename(await copyPrograms({ distDirectory: programs.directory, version, paths, nodes }));
+    const { status } = await call({ port, token }, 'POST', '/takeover', { version: name });
+    if (status !== 202) throw new Error(`the takeover was answered ${status}`);
+    const isInUse = async (): Promise<boolean> => (await currentVersion(paths)) === name;
+    await waitFor(`version ${name} in use`, isInUse, { timeoutMs: 60_000 });
   }
 
   /** Resolves when everything that was killed runs again, but for what the gateway starts on demand. */

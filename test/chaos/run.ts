@@ -2,6 +2,7 @@
 // the gateway are killed in the order of the seed. Exits 1 when something was answered wrongly, done twice, hung, lost its
 // session or is left over; 2 for arguments that it does not know. Linux only: it looks into /proc.
 import { setTimeout as delay } from 'node:timers/promises';
+import { GatewayRig } from '../harness/gatewayRig.ts';
 import { privateRun } from '../harness/privateRun.ts';
 import { waitFor } from '../harness/waitFor.ts';
 import { judge, type Report } from './calls.ts';
@@ -26,7 +27,7 @@ async function main(words: readonly string[]): Promise<number> {
 }
 
 async function chaos(seconds: number, seed: number): Promise<number> {
-  const world = await ChaosWorld.open(clientCount, seed);
+  const world = await ChaosWorld.open(await GatewayRig.bundled(), { size: clientCount, seed });
   try {
     let isOver = false;
     const running = Promise.all(world.clients.map((client) => client.run(() => isOver)));

@@ -8,3 +8,5 @@ export declare function setUp(options: { readonly browser: 'always' | 'unless de
 export declare function findDesktopCode(): string | undefined;
 /** A browser that Playwright can drive: `CHROMIUM_PATH`, else the first one found. */
 export declare function findChromium(): string | undefined;
+/** Installs the packages of `test/bench/others`, unless they are there. Throws {@link SetupError}. */
+export declare function installOtherProxies(): void;

@@ -161,6 +161,18 @@ function installHost() {
   writeFileSync(stamp, digest);
 }
 
+/** The other proxies of the bench: 104 MB that nothing else needs. Their scripts are not run. */
+export function installOtherProxies() {
+  const directory = path.join(repository, 'test/bench/others');
+  const lock = readFileSync(path.join(directory, 'package-lock.json'));
+  const digest = createHash('sha256').update(lock).digest('hex');
+  const stamp = path.join(directory, 'node_modules/.installed');
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return;
+  step('installing the proxies that the bench runs beside the gateway');
+  npm(['ci', '--ignore-scripts', '--loglevel=error'], directory);
+  writeFileSync(stamp, digest);
+}
+
 function npm(args, cwd, extraEnvironment = {}) {
   const environment = { ...process.env, ...extraEnvironment };
   for (const name of Object.keys(environment)) {

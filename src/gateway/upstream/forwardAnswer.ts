@@ -27,8 +27,17 @@ export class Waiting {
   }
 }
 
-/** The agent's POST as the place where its answer goes. */
+/** So many bytes of an event stream are held back for the rest of it at most. */
+const longestHeld = 64 * 1024;
+
+/**
+ * The agent's POST as the place where its answer goes. What begins an event stream is held until the input that is there
+ * has been read: most streams are whole by then, and go out with their length, in one write.
+ */
 export class ResponseSink extends Waiting implements AnswerSink {
+  private held: Buffer[] = [];
+  private heldBytes = 0;
+
   /** `headers` are of the event stream, besides its own. */
   constructor(
     private readonly response: ServerResponse,
@@ -40,6 +49,11 @@ export class ResponseSink extends Waiting implements AnswerSink {
     });
   }
 
+  /** Whether an event stream has begun. */
+  get isStream(): boolean {
+    return this.response.headersSent || this.held.length > 0;
+  }
+
   json(message: Buffer | string): void {
     sendRaw(this.response, 200, message);
   }
@@ -47,11 +61,12 @@ export class ResponseSink extends Waiting implements AnswerSink {
   events(part: Buffer | string): boolean {
     const { response } = this;
     if (response.destroyed || response.writableEnded) return true;
-    if (!response.headersSent) {
-      const own = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache, no-transform' };
-      response.writeHead(200, { ...own, ...this.headers });
-    }
-    return response.write(part);
+    if (response.headersSent) return response.write(part);
+    if (this.held.length === 0) setImmediate(() => this.release());
+    const bytes = typeof part === 'string' ? Buffer.from(part) : part;
+    this.held.push(bytes);
+    this.heldBytes += bytes.length;
+    return this.heldBytes <= longestHeld || this.release();
   }
 
   drained(): Promise<void> {
@@ -67,15 +82,38 @@ export class ResponseSink extends Waiting implements AnswerSink {
     if (response.writableEnded || response.destroyed) return;
     if (outcome.kind !== 'answered') {
       const error = outcomeError(id, outcome, server);
-      if (response.headersSent) response.end(eventOf(JSON.stringify(error)));
+      if (this.isStream) this.end(eventOf(JSON.stringify(error)));
       else sendJson(response, 200, error);
-    } else if (response.headersSent) {
-      response.end();
+    } else if (this.isStream) {
+      this.end();
     } else {
       sendJson(response, 200, rpcError(id, rpcCodes.requestCancelled, 'Request cancelled'));
     }
   }
+
+  /** Ends the event stream. */
+  end(lastEvent = ''): void {
+    const { response } = this;
+    if (response.headersSent || this.held.length === 0) {
+      response.end(lastEvent);
+      return;
+    }
+    const whole = Buffer.concat([...this.held.splice(0), Buffer.from(lastEvent)]);
+    response.writeHead(200, { ...streamHeaders, ...this.headers, 'content-length': whole.length });
+    response.end(whole);
+  }
+
+  /** False: the connection is full. */
+  private release(): boolean {
+    const { response } = this;
+    const held = this.held.splice(0);
+    if (held.length === 0 || response.destroyed || response.writableEnded) return true;
+    response.writeHead(200, { ...streamHeaders, ...this.headers });
+    return response.write(Buffer.concat(held));
+  }
 }
+
+const streamHeaders = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache, no-transform' };
 
 /** What the agent is told when its request was not answered. */
 function outcomeError(

@@ -122,7 +122,7 @@ export class Forwarder extends DisposableObject {
     const sink = new ResponseSink(response, { 'mcp-session-id': session.id });
     const outcome = await this.of(session).resume(lastEventId, sink);
     if (outcome === undefined) return false;
-    if (response.headersSent) response.end();
+    if (sink.isStream) sink.end();
     else sendJson(response, 400, rpcError(null, rpcCodes.badRequest, 'The stream cannot be resumed'));
     return true;
   }
