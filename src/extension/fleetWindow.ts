@@ -153,7 +153,6 @@ export async function openFleetWindow(context: vscode.ExtensionContext): Promise
       });
     }),
   );
-  store.add(new BindingHealthView(presenter, context.extensionUri, log));
   store.add(new SettingsSync(client, log));
   const reports = store.add(new ReportDocuments());
   const audit = store.add(new AuditDocuments(presenter, window));
@@ -182,6 +181,8 @@ export async function openFleetWindow(context: vscode.ExtensionContext): Promise
   const welcome = store.add(new Welcome(presenter, client));
   await watch.look();
   welcome.look();
+  // Now that it is known whether there is a fleet: until then VS Code shows that the view is on its way.
+  store.add(new BindingHealthView(presenter, client, context.extensionUri, log));
   const shown: BowlineWindow = {
     window,
     get state() {

@@ -448,7 +448,15 @@ export const fleetStateSchema = z.object({
   loginServers: optional(z.array(z.string())),
   notices: z.array(noticeSchema),
   audit: z.array(auditSchema),
-  timeline: z.array(z.object({ at: timeSchema, agent: z.string(), server: optional(z.string()), text: z.string() })),
+  timeline: z.array(
+    z.object({
+      at: timeSchema,
+      agent: optional(z.string()),
+      server: optional(z.string()),
+      text: z.string(),
+      kind: optional(z.enum(['epoch', 'outage', 'heal'])),
+    }),
+  ),
 });
 
 true satisfies Exactly<typeof fleetStateSchema, FleetState>;

@@ -9,7 +9,7 @@ export interface Action {
   readonly command: CommandMessage['command'];
   /** Short, for sight and hover. */
   readonly label: string;
-  /** For screen readers: names the agents. */
+  /** For screen readers: the label, and what it is done to. */
   readonly description: string;
   readonly icon: string;
   readonly messages: readonly CommandMessage[];
@@ -24,6 +24,7 @@ const icons = {
   heal: 'heart',
   restart: 'debug-restart',
   showLog: 'output',
+  newAgent: 'add',
 } as const;
 
 /** What can be done with an agent as a whole. */
@@ -47,43 +48,42 @@ export function agentActions(row: AgentRow, connection: Connection['kind']): rea
   return actions;
 }
 
-/** What can be done with one endpoint of an agent; undefined where there is nothing to reconnect. */
-export function endpointAction(
+/** What mends one endpoint of an agent, the likeliest first. `blackout`: the one that the agent is in. */
+export function endpointActions(
   row: AgentRow,
-  endpoint: EndpointRow,
+  { server, state }: EndpointRow,
+  blackout: Blackout | undefined,
   connection: Connection['kind'],
-): Action | undefined {
-  if (!hasProcess(row) || endpoint.state === 'off' || endpoint.state === 'pending') return undefined;
-  return {
-    command: 'reconnect',
-    label: 'Reconnect MCP',
-    description: `Reconnect ${endpoint.server} of ${row.name}`,
-    icon: icons.reconnect,
-    messages: [reconnectMessage(row.name, endpoint.server)],
-    ...refusalOf('reconnect', connection),
-  };
+): readonly Action[] {
+  if (!hasProcess(row) || state === 'off' || state === 'pending') return [];
+  const heal = blackout !== undefined && causeText(blackout.cause).mend === 'reconnect' && state !== 'bound';
+  return [
+    ...(heal ? [healAction([row.name], connection)] : []),
+    {
+      command: 'reconnect',
+      label: 'Reconnect MCP',
+      description: `Reconnect MCP: ${server} of ${row.name}`,
+      icon: icons.reconnect,
+      messages: [reconnectMessage(row.name, server)],
+      ...refusalOf('reconnect', connection),
+    },
+  ];
 }
 
 /** What can be done about a blackout: for all its agents at once, told in the label. */
 export function blackoutActions({ agents, cause }: Blackout, connection: Connection['kind']): readonly Action[] {
-  const forWhom = agents.length === 1 ? (agents[0] ?? '') : `all ${agents.length} agents`;
-  const count = agents.length === 1 ? '' : ` (${agents.length})`;
-  const actions: Action[] = [];
+  const [first = ''] = agents;
+  const isOne = agents.length === 1;
+  const all = `${agents.length} Agents`;
   if (cause === 'trust dialog' || cause === 'approval dialog') {
-    return [forAgents('attach', `Attach${count}`, `Attach to ${forWhom}`, agents, connection)];
+    const label = isOne ? 'Attach' : `Attach to ${all}`;
+    return [forAgents('attach', label, isOne ? `Attach to ${first}` : label, agents, connection)];
   }
-  if (causeText(cause).mend === 'reconnect') {
-    actions.push({
-      command: 'heal',
-      label: agents.length === 1 ? 'Heal Now' : `Heal All${count}`,
-      description: `Heal ${forWhom}`,
-      icon: icons.heal,
-      messages: [{ kind: 'command', command: 'heal', agents: [...agents] }],
-      ...refusalOf('heal', connection),
-    });
-  }
-  actions.push(forAgents('restart', `Restart${count}`, `Restart ${forWhom}`, agents, connection));
-  return actions;
+  const restart = isOne ? 'Restart' : `Restart ${all}`;
+  return [
+    ...(causeText(cause).mend === 'reconnect' ? [healAction(agents, connection)] : []),
+    forAgents('restart', restart, isOne ? `Restart ${first}` : restart, agents, connection),
+  ];
 }
 
 /** The way to the reasons while the gateway is away. */
@@ -94,6 +94,25 @@ export const showLogAction: Action = {
   icon: icons.showLog,
   messages: [{ kind: 'command', command: 'showLog' }],
 };
+
+/** The first step of a person without agents. */
+export const newAgentAction: Action = {
+  command: 'newAgent',
+  label: 'New Agent',
+  description: 'New Agent',
+  icon: icons.newAgent,
+  messages: [{ kind: 'command', command: 'newAgent' }],
+};
+
+function healAction(agents: readonly string[], connection: Connection['kind']): Action {
+  const isOne = agents.length === 1;
+  const label = isOne ? 'Heal Now' : `Heal ${agents.length} Agents`;
+  return {
+    ...{ command: 'heal', label, description: isOne ? `${label}: ${agents[0]}` : label, icon: icons.heal },
+    messages: [{ kind: 'command', command: 'heal', agents: [...agents] }],
+    ...refusalOf('heal', connection),
+  };
+}
 
 function forAgents(
   command: 'attach' | 'verify' | 'restart',
@@ -118,7 +137,7 @@ function reconnectMessage(agent: string, server: string): CommandMessage {
 
 /** A terminal and the log need no gateway; all else is executed by it. */
 function refusalOf(command: CommandMessage['command'], connection: Connection['kind']): { refusal?: string } {
-  if (connection === 'connected' || command === 'attach' || command === 'showLog') return {};
+  if (connection === 'connected' || command === 'attach' || command === 'showLog' || command === 'newAgent') return {};
   return { refusal: 'Not now: the gateway is away' };
 }
 

@@ -2,12 +2,20 @@ import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { state } from 'lit/decorators.js';
 import { repeat } from 'lit/directives/repeat.js';
 import type { AgentRow, FleetView } from '../core/fleet/select.ts';
+import { applyChanges } from '../core/fleet/viewChanges.ts';
+import type { HostToWebviewMessage, Opening, ProbeHistory } from '../protocol/webview.ts';
 import { announce } from './announcements.ts';
-import { agentsWithoutFilter, filterAgents, needsAttention } from './filter.ts';
+import { browserClock } from './browserClock.ts';
+import { filterAgents } from './filter.ts';
+import { filterBox, legend } from './filterBox.ts';
 import type { Host } from './host.ts';
-import { PageClock } from './pageClock.ts';
+import { chooseLayout, type Layout } from './layout.ts';
+import { columnsOf, nextTrouble, type Place, troubledAgents } from './matrix.ts';
+import { MatrixElement, type PickPlace } from './matrixElement.ts';
 import { type PageState, readPageState } from './pageState.ts';
-import { awayBanner, blackoutWarning, emptyState, summary, timeline } from './sections.ts';
+import { awayBanner, blackoutWarning, connecting, emptyState, summary } from './sections.ts';
+import { isSamePlace, selectedPlace, subjectAt } from './selection.ts';
+import { timeline } from './timeline.ts';
 
 /** Sentences that stay in the live region: enough to be read out, too few to pile up. */
 const sentencesKept = 6;
@@ -17,35 +25,37 @@ export class BindingHealthPage extends LitElement {
   static readonly tag = 'bowline-binding-health';
 
   @state() private view: FleetView | undefined;
+  @state() private opening: Opening | undefined;
+  @state() private probes: ProbeHistory | undefined;
   @state() private page: PageState = readPageState(undefined);
   @state() private sentences: readonly { readonly id: number; readonly text: string }[] = [];
+  /** Of the page, in em of its font. */
+  @state() private width = 0;
 
   private host: Host | undefined;
   private focused: Element | undefined;
-  private readonly clock = new PageClock({
-    wall: () => Date.now(),
-    later: (run, delay) => {
-      const timer = setTimeout(run, delay);
-      return {
-        dispose: () => {
-          clearTimeout(timer);
-        },
-      };
-    },
-    visible: () => !document.hidden,
-  });
+  private columns: readonly string[] = [];
+  /** As they were before the gateway went: a hiccup changes no cell. */
+  private steadyRows: readonly AgentRow[] = [];
+  private watched: Place | undefined;
+  private isScrolledBack = false;
+  private readonly clock = browserClock();
   private readonly visibilityChanged = (): void => {
     this.clock.visibilityChanged();
   };
+  private readonly scrolled = (): void => {
+    if (this.isScrolledBack) this.keep({ scroll: window.scrollY });
+  };
+  private readonly resizes = new ResizeObserver(() => {
+    this.measure();
+  });
 
   /** Gives the page its host, takes up what an earlier page left, and asks for the present. */
   connect(host: Host): void {
     this.host = host;
     this.page = readPageState(host.readState());
-    host.onMessage(({ view, now }) => {
-      this.clock.synchronise(now);
-      this.view = view;
-      this.speak(view);
+    host.onMessage((message) => {
+      this.received(message);
     });
     host.post({ kind: 'ready' });
   }
@@ -53,11 +63,16 @@ export class BindingHealthPage extends LitElement {
   override connectedCallback(): void {
     super.connectedCallback();
     document.addEventListener('visibilitychange', this.visibilityChanged);
+    document.addEventListener('scrollend', this.scrolled);
+    this.measure();
+    this.resizes.observe(this);
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     document.removeEventListener('visibilitychange', this.visibilityChanged);
+    document.removeEventListener('scrollend', this.scrolled);
+    this.resizes.disconnect();
     this.clock.dispose();
   }
 
@@ -82,11 +97,14 @@ export class BindingHealthPage extends LitElement {
     if (this.focused?.isConnected === false) {
       this.querySelector<HTMLElement>('.summary')?.focus({ preventScroll: true });
     }
+    this.watch();
+    if (this.view !== undefined && !this.isScrolledBack) void this.scrollBack();
   }
 
   protected override render(): TemplateResult {
     return html`
-      ${this.view === undefined ? html`<p class="quiet loading">Waiting for Bowline …</p>` : this.present(this.view)}
+      <h1 class="visually-hidden">Binding Health</h1>
+      ${this.view === undefined ? connecting() : this.present(this.view)}
       <div class="visually-hidden" role="log" aria-live="polite" aria-label="Announcements">
         ${repeat(
           this.sentences,
@@ -98,104 +116,159 @@ export class BindingHealthPage extends LitElement {
   }
 
   private present(view: FleetView): TemplateResult {
-    const { agents, connection } = view;
+    const { connection, blackouts, status } = view;
+    if (view.agents.length === 0) {
+      return html`${emptyState(this.opening, this.post)}
+      ${view.timeline.length === 0 ? nothing : this.events(view, 'below')}`;
+    }
+    const rows = this.rows(view);
+    const layout = chooseLayout(this.width, this.columns.length);
+    const isAway = connection.kind === 'away' && status.severity === 'error';
     return html`
-      ${agents.length === 0 ? nothing : html`${summary(view)} ${awayBanner(connection, this.clock, this.post)}`}
+      ${summary(view, { count: troubledAgents(rows).length, go: this.goToTrouble })}
+      ${isAway ? awayBanner(connection, this.clock, this.post) : nothing}
       ${repeat(
-        view.blackouts,
+        blackouts,
         ({ outage }) => outage,
-        (blackout) => blackoutWarning(blackout, connection.kind, this.post),
+        (blackout) => blackoutWarning(blackout, connection.kind, this.post, this.showLost),
       )}
-      ${agents.length === 0 ? emptyState() : this.agentSection(view)}
-      ${
-        agents.length === 0 && view.timeline.length === 0
-          ? nothing
-          : timeline(view.timeline, this.page.timeline, this.clock, this.timelineToggled)
-      }
+      <div class="layout ${layout.details}">
+        ${this.agents(view, rows, layout)}
+        <div class="side">
+          <div>
+            ${layout.details === 'beside' ? this.details(view, rows) : nothing} ${this.events(view, layout.details)}
+          </div>
+        </div>
+      </div>
     `;
   }
 
-  private agentSection({ agents, connection }: FleetView): TemplateResult {
-    const shown = filterAgents(agents, this.page.filter);
+  private agents(view: FleetView, rows: readonly AgentRow[], { density, details }: Layout): TemplateResult {
+    const shown = filterAgents(rows, this.page.filter);
     return html`<section class="agents" aria-labelledby="agents-title">
       <h2 id="agents-title" class="visually-hidden">Agents</h2>
-      ${agents.length > agentsWithoutFilter ? this.filterBox(agents, shown) : nothing}
-      <ul
-        class=${agents.length > agentsWithoutFilter ? 'cards many' : 'cards'}
-        role="list"
-        aria-label="Agents"
-        @keydown=${this.moveBetweenCards}
-      >
-        ${repeat(
-          shown,
-          ({ name }) => name,
-          (row) =>
-            html`<li class="card">
-              <bowline-agent-card
-                .row=${row}
-                .connection=${connection.kind}
-                .clock=${this.clock}
-                .post=${this.post}
-              ></bowline-agent-card>
-            </li>`,
-        )}
-      </ul>
+      ${filterBox(rows, shown, this.page.filter, (filter) => {
+        this.keep({ filter });
+      })}
+      ${legend(rows, density)}
+      <bowline-matrix
+        .rows=${shown}
+        .columns=${this.columns}
+        .density=${density}
+        .selected=${selectedPlace(this.page.selected, rows)}
+        .details=${details === 'below' ? this.details(view, rows) : undefined}
+        .pick=${this.pick}
+      ></bowline-matrix>
     </section>`;
   }
 
-  private filterBox(agents: readonly AgentRow[], shown: readonly AgentRow[]): TemplateResult {
-    const { text, scope } = this.page.filter;
-    const attention = agents.filter(needsAttention).length;
-    return html`<div class="filter" role="search">
-      <input
-        type="search"
-        placeholder="Filter by name, directory or state"
-        aria-label="Filter agents"
-        .value=${text}
-        @input=${this.filterTyped}
-      />
-      <label>
-        <input type="checkbox" .checked=${scope === 'attention'} @change=${this.scopeChanged} />
-        Only those that need you (${attention})
-      </label>
-      <p class="quiet" role="status">
-        ${shown.length === agents.length ? `${agents.length} agents` : `${shown.length} of ${agents.length} agents`}
-      </p>
-    </div>`;
+  private details(view: FleetView, rows: readonly AgentRow[]): TemplateResult | undefined {
+    const place = selectedPlace(this.page.selected, rows);
+    const subject = place && subjectAt(place, rows, view, this.probes);
+    if (subject === undefined) return undefined;
+    return html`<bowline-details
+      .subject=${subject}
+      .connection=${view.connection.kind}
+      .clock=${this.clock}
+      .post=${this.post}
+      .leave=${this.leave}
+    ></bowline-details>`;
+  }
+
+  private events({ timeline: entries }: FleetView, where: Layout['details']): TemplateResult {
+    const look = { state: this.page.timeline ?? (where === 'beside' ? 'open' : 'closed'), events: this.page.events };
+    return timeline(entries, look, this.clock, (changed) => {
+      this.keep(changed);
+    });
+  }
+
+  private received(message: HostToWebviewMessage): void {
+    this.clock.synchronise(message.now);
+    this.opening = message.opening;
+    this.probes = message.probes;
+    if (message.kind === 'view') this.view = message.view;
+    // Changes of a view that an earlier page had: the whole is on its way.
+    else if (this.view !== undefined) this.view = applyChanges(this.view, message.changes);
+    if (this.view !== undefined) this.speak(this.view);
+  }
+
+  private rows({ agents, connection, status }: FleetView): readonly AgentRow[] {
+    const isHiccup = connection.kind === 'away' && status.severity === 'neutral' && this.steadyRows.length > 0;
+    if (!isHiccup) this.steadyRows = agents;
+    const columns = columnsOf(this.steadyRows);
+    if (columns.join('\n') !== this.columns.join('\n')) this.columns = columns;
+    return this.steadyRows;
+  }
+
+  private readonly pick: PickPlace = (place, how) => {
+    const { selected } = this.page;
+    const isShown = typeof selected === 'object' && isSamePlace(selected, place);
+    this.keep({ selected: isShown && how === 'show' ? 'nothing' : place });
+    if (how === 'open') void this.drawn().then(() => this.querySelector<HTMLElement>('#details-title')?.focus());
+  };
+
+  private readonly leave = (how: 'return' | 'close'): void => {
+    const place = selectedPlace(this.page.selected, this.steadyRows);
+    if (how === 'close') this.keep({ selected: 'nothing' });
+    if (place !== undefined) this.matrix?.focusOn(place);
+  };
+
+  private readonly goToTrouble = (): void => {
+    const { selected, filter } = this.page;
+    const place = nextTrouble(
+      filterAgents(this.steadyRows, filter),
+      typeof selected === 'object' ? selected : undefined,
+    );
+    if (place !== undefined) this.goTo(place);
+  };
+
+  private readonly showLost = (agent: string): void => {
+    const row = this.steadyRows.find(({ name }) => name === agent);
+    const lost = row?.endpoints.find(({ state: one }) => one === 'unbound' || one === 'gateway down');
+    // A filter that hides it would make its name do nothing.
+    const isHidden = !filterAgents(this.steadyRows, this.page.filter).some(({ name }) => name === agent);
+    if (isHidden) this.keep({ filter: { text: '', scope: 'all' } });
+    this.goTo({ agent, ...(lost !== undefined && { server: lost.server }) });
+  };
+
+  private goTo(place: Place): void {
+    this.keep({ selected: place });
+    void this.drawn().then(() => this.matrix?.focusOn(place));
+  }
+
+  private get matrix(): MatrixElement | null {
+    return this.querySelector<MatrixElement>(MatrixElement.tag);
+  }
+
+  private async drawn(): Promise<void> {
+    await this.updateComplete;
+    await this.matrix?.updateComplete;
   }
 
   private readonly post = (message: Parameters<Host['post']>[0]): void => {
     this.host?.post(message);
   };
 
-  private readonly filterTyped = (event: Event): void => {
-    if (!(event.target instanceof HTMLInputElement)) return;
-    this.keep({ filter: { ...this.page.filter, text: event.target.value } });
-  };
+  /** Tells the host whose probes are shown, when that changes. */
+  private watch(): void {
+    const place = selectedPlace(this.page.selected, this.steadyRows);
+    const wanted = place?.server === undefined ? undefined : place;
+    if (isSamePlace(wanted, this.watched)) return;
+    this.watched = wanted;
+    this.post({ kind: 'watch', ...wanted });
+  }
 
-  private readonly scopeChanged = (event: Event): void => {
-    if (!(event.target instanceof HTMLInputElement)) return;
-    this.keep({ filter: { ...this.page.filter, scope: event.target.checked ? 'attention' : 'all' } });
-  };
+  private measure(): void {
+    const em = Number.parseFloat(getComputedStyle(this).fontSize) || 13;
+    this.width = Math.floor((document.documentElement.clientWidth / em) * 4) / 4;
+  }
 
-  private readonly timelineToggled = (event: Event): void => {
-    if (!(event.target instanceof HTMLDetailsElement)) return;
-    this.keep({ timeline: event.target.open ? 'open' : 'closed' });
-  };
-
-  /** Up and down go to the same button of the next agent; the tab key goes through all of them. */
-  private readonly moveBetweenCards = (event: KeyboardEvent): void => {
-    if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    const button = event.target instanceof Element ? event.target.closest('button') : null;
-    const cards = [...this.querySelectorAll('.card')];
-    const from = cards.findIndex((card) => card.contains(button));
-    const to = { ArrowDown: from + 1, ArrowUp: from - 1, Home: 0, End: cards.length - 1 }[event.key];
-    const card = to === undefined ? undefined : cards[to];
-    if (button === null || card === undefined) return;
-    event.preventDefault();
-    const same = card.querySelector<HTMLElement>(`button[data-command="${button.dataset.command ?? ''}"]`);
-    (same ?? card.querySelector<HTMLElement>('button'))?.focus();
-  };
+  /** Once all is drawn, because rows that were never drawn have only a guessed height. */
+  private async scrollBack(): Promise<void> {
+    this.isScrolledBack = true;
+    await this.drawn();
+    if (this.page.scroll > 0) window.scrollTo({ top: this.page.scroll, behavior: 'instant' });
+  }
 
   private speak(view: FleetView): void {
     const { memory, sentences } = announce(this.page.announced, view);

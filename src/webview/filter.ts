@@ -1,4 +1,4 @@
-import type { AgentRow } from '../core/fleet/select.ts';
+import type { AgentRow, EndpointState } from '../core/fleet/select.ts';
 
 /** Up to this many agents are seen at a glance: no filter is shown. */
 export const agentsWithoutFilter = 8;
@@ -15,6 +15,7 @@ export interface AgentFilter {
 export function filterAgents(rows: readonly AgentRow[], filter: AgentFilter): readonly AgentRow[] {
   if (rows.length <= agentsWithoutFilter) return rows;
   const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0 && filter.scope === 'all') return rows;
   return rows.filter((row) => {
     if (filter.scope === 'attention' && !needsAttention(row)) return false;
     const text = searchedText(row);
@@ -25,6 +26,13 @@ export function filterAgents(rows: readonly AgentRow[], filter: AgentFilter): re
 /** Whether a person should look at this agent. */
 export function needsAttention(row: AgentRow): boolean {
   return row.life === 'blocked' || row.life === 'dead' || row.worst === 'unbound' || row.worst === 'gateway down';
+}
+
+/** How many endpoints are in each state, the most frequent first. */
+export function countStates(rows: readonly AgentRow[]): readonly (readonly [state: EndpointState, count: number])[] {
+  const counts = new Map<EndpointState, number>();
+  for (const { state } of rows.flatMap(({ endpoints }) => endpoints)) counts.set(state, (counts.get(state) ?? 0) + 1);
+  return [...counts].sort(([, one], [, other]) => other - one);
 }
 
 function searchedText(row: AgentRow): string {

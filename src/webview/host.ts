@@ -42,5 +42,7 @@ export function connectHost(): Host {
 
 /** Host and page are of one package, so the kind tells the shape; anything else on the window is not for the page. */
 function isHostMessage(data: unknown): data is HostToWebviewMessage {
-  return typeof data === 'object' && data !== null && 'kind' in data && data.kind === 'view' && 'view' in data;
+  return (
+    typeof data === 'object' && data !== null && 'kind' in data && (data.kind === 'view' || data.kind === 'changes')
+  );
 }

@@ -1,4 +1,5 @@
-import type { EndpointState, StatusText } from '../core/fleet/select.ts';
+import type { AgentRow, EndpointState, StatusText } from '../core/fleet/select.ts';
+import type { TimelineKind } from '../core/fleet/state.ts';
 
 /** A codicon (without its prefix) and a colour; never shown without a word beside it. */
 export interface Look {
@@ -25,3 +26,35 @@ export const severityLooks: Readonly<Record<StatusText['severity'], Look & { rea
   warning: { icon: 'warning', tone: 'warning', word: 'Warning: ' },
   error: { icon: 'error', tone: 'error', word: 'Error: ' },
 };
+
+/** Of an event; one that means nothing for the binding has a dot. */
+export const eventLooks: Readonly<Record<TimelineKind | 'other', Look & { readonly word: string }>> = {
+  epoch: { icon: 'sync', tone: 'quiet', word: 'Epoch: ' },
+  outage: { icon: 'debug-disconnect', tone: 'error', word: 'Outage: ' },
+  heal: { icon: 'heart', tone: 'good', word: 'Heal: ' },
+  other: { icon: 'circle-small-filled', tone: 'quiet', word: '' },
+};
+
+/** Of an agent that waits for a person, is being changed, or does not run; undefined: its words say all. */
+export function lifeLooks({ life, activity }: AgentRow): Look | undefined {
+  switch (life) {
+    case 'dead':
+      return { icon: 'error', tone: 'error' };
+    case 'blocked':
+      return { icon: 'warning', tone: 'warning' };
+    case 'healing':
+      return { icon: 'sync', tone: 'warning' };
+    case 'stopped':
+      return { icon: 'circle-slash', tone: 'quiet' };
+    case 'sleeping':
+      return { icon: 'debug-pause', tone: 'quiet' };
+    case 'launching':
+    case 'stopping':
+    case 'verifying':
+      return { icon: 'watch', tone: 'quiet' };
+    case 'ready':
+      return activity === 'waiting for permission' || activity === 'waiting for input'
+        ? { icon: 'bell', tone: 'warning' }
+        : undefined;
+  }
+}

@@ -1,29 +1,39 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Blackout, Connection, FleetView } from '../core/fleet/select.ts';
-import type { TimelineEntry } from '../core/fleet/state.ts';
-import { blackoutActions, showLogAction } from './actions.ts';
+import type { Opening } from '../protocol/webview.ts';
+import { blackoutActions, newAgentAction, showLogAction } from './actions.ts';
 import { actionButton, type Post } from './actionButton.ts';
 import { severityLooks } from './looks.ts';
-import { listNames } from './names.ts';
 import type { PageClock } from './pageClock.ts';
 import { clockTime } from './relativeTime.ts';
-import { groupTimeline } from './timelineGroups.ts';
 
 const namesShown = 12;
-const timelineLines = 100;
 
-/** One line about the whole fleet. It can take the focus when what had it is gone. */
-export function summary({ status, blackouts, connection }: FleetView): TemplateResult {
+/** One line about the whole fleet. It can take the focus when what had it is gone. `next`: the way to what is not well. */
+export function summary(
+  { status, blackouts, connection }: FleetView,
+  next: { readonly count: number; readonly go: () => void },
+): TemplateResult {
   const { icon, tone, word } = severityLooks[status.severity];
   // Warnings below tell the rest better than the status bar's tooltip does.
   const detail = blackouts.length === 0 && connection.kind === 'connected' ? status.detail : '';
   return html`<header class="summary" tabindex="-1">
-    <p class="status">
-      <span class="codicon codicon-${icon} tone-${tone}" aria-hidden="true"></span>
-      <span><span class="visually-hidden">${word}</span>${status.text === '' ? status.detail : status.text}</span>
-    </p>
+    <div class="line">
+      <p class="status">
+        <span class="codicon codicon-${icon} tone-${tone}" aria-hidden="true"></span>
+        <span><span class="visually-hidden">${word}</span>${status.text === '' ? status.detail : status.text}</span>
+      </p>
+      ${next.count === 0 ? nothing : nextTroubleButton(next)}
+    </div>
     ${detail === '' || status.text === '' ? nothing : html`<p class="status-detail">${detail}</p>`}
   </header>`;
+}
+
+function nextTroubleButton({ count, go }: { readonly count: number; readonly go: () => void }): TemplateResult {
+  const label = `${count} ${count === 1 ? 'agent has a problem' : 'agents have problems'}: go to the next`;
+  return html`<button type="button" class="button icon" title=${label} aria-label=${label} @click=${go}>
+    <span class="codicon codicon-arrow-down" aria-hidden="true"></span>${count}
+  </button>`;
 }
 
 /** Says that what follows is not the present. */
@@ -45,18 +55,37 @@ export function awayBanner(connection: Connection, clock: PageClock, post: Post)
   </section>`;
 }
 
-/** One warning: agents that lost their tools by one cause. */
-export function blackoutWarning(blackout: Blackout, connection: Connection['kind'], post: Post): TemplateResult {
+/** One warning: agents that lost their tools by one cause. `pick` shows one of them. */
+export function blackoutWarning(
+  blackout: Blackout,
+  connection: Connection['kind'],
+  post: Post,
+  pick: (agent: string) => void,
+): TemplateResult {
   const { agents, what, nextStep } = blackout;
   const title = agents.length === 1 ? '1 agent lost its tools' : `${agents.length} agents lost their tools`;
   const id = `blackout-${blackout.outage.replaceAll(' ', '-')}`;
+  const shown = agents.slice(0, namesShown);
   return html`<section class="box error" aria-labelledby=${id}>
     <span class="codicon codicon-error tone-error" aria-hidden="true"></span>
     <div class="box-text">
       <h2 id=${id}><span class="visually-hidden">Blackout: </span>${title}</h2>
-      <p class="blackout-agents">${listNames(agents, namesShown)}</p>
+      <p class="names">
+        ${shown.map(
+          (agent) =>
+            html`<button
+              type="button"
+              class="link"
+              @click=${() => {
+                pick(agent);
+              }}
+            >
+              ${agent}
+            </button>`,
+        )}${agents.length > shown.length ? html`<span>and ${agents.length - shown.length} more</span>` : nothing}
+      </p>
       <p>${what}</p>
-      <p class="next">Next: ${nextStep}</p>
+      <p><span class="strong">Next:</span> ${nextStep}</p>
       <p class="buttons">
         ${blackoutActions(blackout, connection).map((action, index) =>
           actionButton(action, index === 0 ? 'primary' : 'secondary', post),
@@ -66,44 +95,30 @@ export function blackoutWarning(blackout: Blackout, connection: Connection['kind
   </section>`;
 }
 
-/** What a person without agents can do. */
-export function emptyState(): TemplateResult {
-  return html`<section class="empty">
-    <h2>No agents yet</h2>
-    <p>
-      Create one with <strong>Bowline: New Agent</strong> from the Command Palette, or with the plus button of the
-      Agents view. Its MCP servers then show here, each with the state of its binding.
-    </p>
-  </section>`;
+/** What stands in place of agents: that it is not known yet which there are, or what a person without any can do. */
+export function emptyState(opening: Opening | undefined, post: Post): TemplateResult {
+  switch (opening?.kind) {
+    case 'connecting':
+      return connecting();
+    case 'cannot start':
+      return html`<section class="box error" aria-labelledby="start-title">
+        <span class="codicon codicon-error tone-error" aria-hidden="true"></span>
+        <div class="box-text">
+          <h2 id="start-title">The gateway does not start</h2>
+          <p>${opening.sentence} Bowline keeps trying.</p>
+          <p class="buttons">${actionButton(showLogAction, 'secondary', post)}</p>
+        </div>
+      </section>`;
+    case undefined:
+      return html`<section class="empty">
+        <h2>No agents yet</h2>
+        <p>An agent is a named Claude Code session. Its MCP servers show here, each with the state of its binding.</p>
+        <p class="buttons">${actionButton(newAgentAction, 'primary', post)}</p>
+      </section>`;
+  }
 }
 
-/** The latest events, newest first. Drawn only while it is open. */
-export function timeline(
-  entries: readonly TimelineEntry[],
-  state: 'open' | 'closed',
-  clock: PageClock,
-  onToggle: (event: Event) => void,
-): TemplateResult {
-  return html`<details class="timeline" ?open=${state === 'open'} @toggle=${onToggle}>
-    <summary><span class="codicon codicon-chevron-right" aria-hidden="true"></span>Timeline</summary>
-    ${state === 'open' ? timelineList(entries, clock) : nothing}
-  </details>`;
-}
-
-function timelineList(entries: readonly TimelineEntry[], clock: PageClock): TemplateResult {
-  const now = clock.now();
-  const groups = groupTimeline(entries, timelineLines);
-  if (groups.length === 0) return html`<p class="quiet">Nothing happened yet.</p>`;
-  return html`<ol class="events" role="list" aria-label="Binding events, newest first">
-    ${groups.map(
-      ({ at, agents, server, text }) =>
-        html`<li>
-          <time datetime=${new Date(at).toISOString()}>${clockTime(at, now)}</time>
-          <span
-            ><span class="event-agents">${listNames(agents, namesShown)}</span> ${text}
-            ${server === undefined ? nothing : html`<span class="server">(${server})</span>`}</span
-          >
-        </li>`,
-    )}
-  </ol>`;
+/** Until the page hears from its window, and the window from the gateway. */
+export function connecting(): TemplateResult {
+  return html`<p class="quiet loading">Connecting to the gateway…</p>`;
 }

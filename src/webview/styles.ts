@@ -7,6 +7,7 @@ export const pageStyles = css`
       --vscode-contrastBorder,
       var(--vscode-sideBarSectionHeader-border, var(--vscode-panel-border, transparent))
     );
+    --ground: var(--vscode-sideBar-background, var(--vscode-editor-background));
     margin: 0;
     padding: 0;
     color: var(--vscode-sideBar-foreground, var(--vscode-foreground));
@@ -15,18 +16,27 @@ export const pageStyles = css`
     line-height: 1.4;
   }
   bowline-binding-health,
-  bowline-agent-card {
+  bowline-matrix,
+  bowline-details {
     display: block;
   }
   h2,
   h3,
   p,
   ul,
-  ol {
+  ol,
+  dl,
+  dd,
+  figure {
     margin: 0;
     padding: 0;
     font-size: inherit;
     overflow-wrap: anywhere;
+  }
+  h2,
+  h3,
+  .strong {
+    font-weight: 600;
   }
   ul,
   ol {
@@ -42,23 +52,14 @@ export const pageStyles = css`
   }
   .codicon[class*='codicon-'] {
     flex: none;
-    font-size: 16px;
+    width: 1em;
+    font-size: 1.23em;
+    line-height: 1.14;
   }
   .quiet,
-  .directory,
-  .facts,
-  .server,
-  .life,
-  .next,
+  .of,
   .status-detail {
     color: var(--vscode-descriptionForeground);
-  }
-  .loading,
-  .empty {
-    padding: 12px 20px;
-  }
-  .empty h2 {
-    margin-bottom: 6px;
   }
   .tone-good {
     color: var(--vscode-testing-iconPassed, var(--vscode-foreground));
@@ -72,18 +73,47 @@ export const pageStyles = css`
   .tone-error {
     color: var(--vscode-errorForeground, var(--vscode-foreground));
   }
+  .loading,
+  .empty {
+    padding: 12px 20px;
+  }
+  .empty {
+    display: grid;
+    gap: 8px;
+  }
 
   .summary {
-    padding: 8px 12px;
+    padding: 8px 8px 6px 12px;
+  }
+  .line {
+    display: flex;
+    align-items: start;
+    justify-content: space-between;
+    gap: 6px;
   }
   .status {
     display: flex;
     gap: 6px;
+    min-width: 0;
     font-weight: 600;
   }
   .status-detail {
     padding-left: 22px;
     white-space: pre-line;
+  }
+
+  .layout.beside {
+    display: grid;
+    grid-template-columns: minmax(0, 1fr) 22em;
+  }
+  .layout.beside > .side {
+    border-left: 1px solid var(--border);
+  }
+  .layout.beside > .side > div {
+    position: sticky;
+    top: 0;
+    max-height: 100vh;
+    overflow-y: auto;
   }
 
   .box {
@@ -109,83 +139,28 @@ export const pageStyles = css`
     gap: 4px;
     min-width: 0;
   }
-  .box .next {
-    color: inherit;
-  }
-  .box h2 {
-    font-weight: 600;
-  }
-  .buttons {
+  .names {
     display: flex;
     flex-wrap: wrap;
+    gap: 0 10px;
+  }
+
+  .check {
+    display: flex;
+    align-items: start;
     gap: 6px;
-    margin-top: 4px;
   }
-
-  .button {
-    display: inline-flex;
-    align-items: center;
-    gap: 4px;
-    border: 1px solid var(--vscode-button-border, transparent);
-    border-radius: 4px;
-    font: inherit;
-    cursor: pointer;
+  .check input {
+    flex: none;
+    margin: 0.15em 0 0;
+    accent-color: var(--vscode-button-background);
   }
-  .button.primary,
-  .button.secondary {
-    max-width: 100%;
-    padding: 2px 8px;
-  }
-  .button.primary {
-    background: var(--vscode-button-background);
-    color: var(--vscode-button-foreground);
-  }
-  .button.primary:hover {
-    background: var(--vscode-button-hoverBackground);
-  }
-  .button.secondary {
-    background: var(--vscode-button-secondaryBackground);
-    color: var(--vscode-button-secondaryForeground);
-  }
-  .button.secondary:hover {
-    background: var(--vscode-button-secondaryHoverBackground);
-  }
-  .button.icon {
-    padding: 2px;
-    border-color: transparent;
-    background: none;
-    color: var(--vscode-icon-foreground, inherit);
-  }
-  .button.icon:hover {
-    background: var(--vscode-toolbar-hoverBackground);
-    outline: 1px dashed var(--vscode-toolbar-hoverOutline, transparent);
-    outline-offset: -1px;
-  }
-  .button.icon:active {
-    background: var(--vscode-toolbar-activeBackground);
-  }
-  .button[aria-disabled='true'] {
-    opacity: 0.5;
-    cursor: default;
-  }
-  .button:focus-visible,
-  .summary:focus-visible,
-  .timeline summary:focus-visible,
-  .filter input:focus-visible {
-    outline: 1px solid var(--vscode-focusBorder);
-    outline-offset: -1px;
-  }
-  .button.primary:focus-visible,
-  .button.secondary:focus-visible {
-    outline-offset: 2px;
-  }
-
   .filter {
     display: flex;
     flex-wrap: wrap;
     justify-content: space-between;
     gap: 6px 12px;
-    padding: 0 12px 8px;
+    padding: 0 12px 6px;
   }
   .filter input[type='search'] {
     box-sizing: border-box;
@@ -200,82 +175,6 @@ export const pageStyles = css`
   .filter input::placeholder {
     color: var(--vscode-input-placeholderForeground);
   }
-  .filter label {
-    display: flex;
-    align-items: center;
-    gap: 6px;
-  }
-  .filter input[type='checkbox'] {
-    flex: none;
-    margin: 0;
-    accent-color: var(--vscode-button-background);
-  }
-
-  .card {
-    padding: 6px 8px 8px 12px;
-    border-top: 1px solid var(--border);
-  }
-  .many .card {
-    content-visibility: auto;
-    contain-intrinsic-size: auto 104px;
-  }
-  .card:hover {
-    background: var(--vscode-list-hoverBackground);
-  }
-  .line {
-    display: flex;
-    align-items: center;
-    justify-content: space-between;
-    gap: 4px;
-    min-height: 22px;
-  }
-  .line > :first-child {
-    min-width: 0;
-  }
-  .card h3 {
-    font-weight: 600;
-  }
-  .actions {
-    display: flex;
-    flex: none;
-  }
-  .title {
-    display: flex;
-    flex-wrap: wrap;
-    column-gap: 8px;
-  }
-  .marked {
-    color: var(--vscode-editorWarning-foreground, inherit);
-  }
-  /* Right to left, so that a long path is cut at its front: the last folder tells agents apart. */
-  .directory {
-    overflow: hidden;
-    direction: rtl;
-    text-align: left;
-    text-overflow: ellipsis;
-    white-space: nowrap;
-  }
-  .endpoint {
-    display: flex;
-    gap: 6px;
-  }
-  .endpoint > .codicon {
-    margin-top: 3px;
-  }
-  .endpoint-text {
-    flex: 1;
-    min-width: 0;
-  }
-  .state {
-    font-weight: 600;
-  }
-  .facts span {
-    display: inline-block;
-    max-width: 100%;
-  }
-  .facts span:not(:last-child)::after {
-    content: ' ·';
-  }
 
   .timeline {
     border-top: 1px solid var(--border);
@@ -285,35 +184,42 @@ export const pageStyles = css`
     align-items: center;
     gap: 2px;
     padding: 3px 8px 3px 2px;
-    font-size: 11px;
+    font-size: 0.85em;
     font-weight: 700;
     text-transform: uppercase;
     list-style: none;
     cursor: pointer;
   }
+  .timeline summary .codicon {
+    font-size: 1.45em;
+  }
   .timeline[open] .codicon-chevron-right {
     transform: rotate(90deg);
   }
   .timeline > .quiet,
-  .events {
-    padding: 2px 12px 12px;
+  .timeline > .check,
+  .timeline > .events {
+    padding: 2px 12px 6px;
   }
   .events li {
-    display: flex;
-    flex-wrap: wrap;
-    gap: 0 8px;
+    display: grid;
+    grid-template-columns: auto auto minmax(0, 1fr);
+    gap: 0 6px;
     padding: 1px 0;
   }
   .events time {
     color: var(--vscode-descriptionForeground);
     font-variant-numeric: tabular-nums;
   }
-  .events li > span {
-    flex: 1 1 140px;
-    min-width: 0;
+  .event {
     overflow-wrap: anywhere;
   }
-  .event-agents {
-    font-weight: 600;
+  @media (max-width: 260px) {
+    .events li {
+      grid-template-columns: auto minmax(0, 1fr);
+    }
+    .event {
+      grid-column: 2;
+    }
   }
 `;

@@ -20,6 +20,7 @@ import { size } from './size.ts';
 import { state } from './state.ts';
 import { tree } from './tree.ts';
 import { underLoad } from './underLoad.ts';
+import { webview } from './webview.ts';
 
 const figures: readonly Figure[] = [
   size,
@@ -38,6 +39,7 @@ const figures: readonly Figure[] = [
   proxies,
   sessions,
   underLoad,
+  webview,
 ];
 
 async function main(names: readonly string[]): Promise<number> {

@@ -59,7 +59,8 @@ export function diagnosticsReport(input: DiagnosticsInput): string {
         .slice(-recordsShown)
         .toReversed()
         .map(
-          ({ at, agent, server, text }) => `${time(at)} ${agent}${server === undefined ? '' : ` ${server}`}: ${text}`,
+          ({ at, agent = 'fleet', server, text }) =>
+            `${time(at)} ${agent}${server === undefined ? '' : ` ${server}`}: ${text}`,
         ),
     ),
     ...logs.map(({ title, text }) => `## ${title}\n\n${fenced(text)}`),

@@ -9,20 +9,22 @@ export interface Reduction {
 
 const timelineKept = 400;
 
+/** The state with more lines at the end of its timeline. */
+export function withTimeline(state: FleetState, added: readonly TimelineEntry[]): FleetState {
+  return added.length === 0 ? state : { ...state, timeline: [...state.timeline, ...added].slice(-timelineKept) };
+}
+
 /** Applies a reducer to one agent. An unknown name or an unchanged agent returns the same state. */
 export function updateAgent(state: FleetState, name: string, change: (agent: Agent) => Reduction): FleetState {
   const agent = agentOf(state, name);
   if (agent === undefined) return state;
   const { agent: next, timeline = [] } = change(agent);
   if (next === agent) return state;
-  return {
-    ...state,
-    agents: next === 'removed' ? without(state.agents, name) : { ...state.agents, [name]: next },
-    timeline:
-      timeline.length === 0
-        ? state.timeline
-        : [...state.timeline, ...timeline.map((entry) => ({ ...entry, agent: name }))].slice(-timelineKept),
-  };
+  const agents = next === 'removed' ? without(state.agents, name) : { ...state.agents, [name]: next };
+  return withTimeline(
+    { ...state, agents },
+    timeline.map((entry) => ({ ...entry, agent: name })),
+  );
 }
 
 /** The object without one key; the type of the rest is kept. */

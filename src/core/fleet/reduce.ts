@@ -1,4 +1,4 @@
-import { updateAgent } from './agentUpdate.ts';
+import { updateAgent, withTimeline } from './agentUpdate.ts';
 import { alarmsOf } from './alarms.ts';
 import { audited } from './audit.ts';
 import { withoutFuture } from './clockSetBack.ts';
@@ -15,7 +15,7 @@ import { reduceScreen } from './reduceScreen.ts';
 import { receivePrompt, reducePrompts } from './reducePrompts.ts';
 import type { Agent } from './agent.ts';
 import type { Launch } from './life.ts';
-import { emptyFleet, type FleetState, type Notice, agentOf } from './state.ts';
+import { emptyFleet, type Epoch, type FleetState, type Notice, agentOf } from './state.ts';
 import type { FleetSettings } from './configuration.ts';
 
 /** How many records of each bounded list are kept. */
@@ -33,7 +33,9 @@ export function reduce(state: FleetState, event: FleetEvent): FleetState {
 function fold(state: FleetState, event: FleetEvent): FleetState {
   switch (event.kind) {
     case 'epoch started':
-      return { ...state, epoch: event.epoch };
+      return withTimeline({ ...state, epoch: event.epoch }, [
+        { at: event.at, kind: 'epoch', text: epochText(event.epoch) },
+      ]);
     case 'host resumed':
       // Before, so that what is asked now counts as later than everything that was seen.
       return doubtAll(withoutFuture(state, event.at - 1), event.at);
@@ -247,6 +249,13 @@ function removeAgent(state: FleetState, name: string): FleetState {
   if (agent.life.kind === 'running' || agent.life.kind === 'stopping' || agent.life.kind === 'launching') return state;
   const { [name]: _removed, ...agents } = state.agents;
   return { ...state, agents };
+}
+
+function epochText({ port, previousSeenAt }: Epoch): string {
+  if (previousSeenAt === undefined) return 'the gateway started';
+  return port === 'kept open'
+    ? 'the gateway was restarted; its port stayed open'
+    : 'the gateway was restarted; its port was closed meanwhile';
 }
 
 function doubtAll(state: FleetState, at: number): FleetState {

@@ -2,6 +2,7 @@ import { type Reduction, without } from './agentUpdate.ts';
 import type { FleetEvent } from './events.ts';
 import { type Agent, currentLaunch, mayUseServer } from './agent.ts';
 import type { BindingRecord, ProbeRecord } from '../binding/bindingRecord.ts';
+import type { TimelineEntry } from './state.ts';
 
 type BindingEvent =
   | Extract<FleetEvent, { kind: `mcp ${string}` | `probe ${string}` | `upstream ${string}` | 'doubted' }>
@@ -19,10 +20,10 @@ export function reduceBinding(agent: Agent, event: BindingEvent, epoch: string):
     former?.launchId === launch.id ? former : { launchId: launch.id, stream: { kind: 'closed', since: event.at } };
   const next = fold(record, event, epoch);
   if (next === record) return { agent };
-  const text = timelineText(record, event, epoch);
+  const told = toldInTimeline(record, event, epoch);
   return {
     agent: { ...agent, bindings: { ...agent.bindings, [event.server]: next } },
-    ...(text !== undefined && { timeline: [{ at: event.at, server: event.server, text }] }),
+    ...(told !== undefined && { timeline: [{ at: event.at, server: event.server, ...told }] }),
   };
 }
 
@@ -85,32 +86,38 @@ function upstreamAnswered(
   return roundTripMs === undefined ? rest : { ...rest, goodCall: { at, roundTripMs } };
 }
 
-function timelineText(record: BindingRecord, event: BindingEvent, epoch: string): string | undefined {
+function toldInTimeline(
+  record: BindingRecord,
+  event: BindingEvent,
+  epoch: string,
+): Pick<TimelineEntry, 'text' | 'kind'> | undefined {
   switch (event.kind) {
     case 'mcp initialized':
-      return `session opened by ${event.client.name} ${event.client.version}`;
+      return { text: `session opened by ${event.client.name} ${event.client.version}` };
     case 'mcp stream opened':
       if (record.session === event.session && record.proof !== undefined && record.proof.epoch !== epoch) {
-        return 'adopted: its session goes on after a restart of the gateway';
+        return { text: 'adopted: its session goes on after a restart of the gateway', kind: 'heal' };
       }
-      return record.stream.kind === 'open' ? 'stream replaced' : 'stream opened';
+      return { text: record.stream.kind === 'open' ? 'stream replaced' : 'stream opened' };
     case 'mcp stream closed':
-      return 'stream dropped';
+      return { text: 'stream dropped', kind: 'outage' };
     case 'probe failed':
-      return 'probe not answered';
+      return { text: 'probe not answered', kind: 'outage' };
     case 'upstream failed':
-      return `its server fails: ${event.detail}`;
+      return { text: `its server fails: ${event.detail}`, kind: 'outage' };
     case 'upstream answered':
-      if (record.update !== undefined) return 'its server is connected anew';
-      return record.upstream === undefined ? undefined : 'its server works again';
+      if (record.update !== undefined) return { text: 'its server is connected anew', kind: 'heal' };
+      return record.upstream === undefined ? undefined : { text: 'its server works again', kind: 'heal' };
     case 'upstream detached':
-      return event.why === 'changed' ? 'its server has another definition' : 'reconnecting its server was asked for';
+      return {
+        text: event.why === 'changed' ? 'its server has another definition' : 'reconnecting its server was asked for',
+      };
     case 'doubted':
-      return event.cause === 'asked' ? 'verification asked for' : event.cause;
+      return event.cause === 'asked' ? { text: 'verification asked for' } : { text: event.cause, kind: 'epoch' };
     case 'identity fault':
-      return event.detail;
+      return { text: event.detail, kind: 'outage' };
     case 'mcp tools listed':
-      return record.toolsListedAt === undefined ? 'tools listed' : undefined;
+      return record.toolsListedAt === undefined ? { text: 'tools listed' } : undefined;
     case 'mcp proof seen':
     case 'probe answered':
       return undefined;

@@ -2,6 +2,7 @@ import { type Reduction, without } from './agentUpdate.ts';
 import type { FleetEvent } from './events.ts';
 import type { Agent } from './agent.ts';
 import type { HealingAttempt, Incident } from '../healing/incident.ts';
+import type { TimelineKind } from './state.ts';
 
 type HealingEvent = Extract<FleetEvent, { kind: `incident ${string}` | `rung ${string}` }>;
 
@@ -10,8 +11,8 @@ const attemptsKept = 40;
 /** Folds one step of healing. An incident stays open, with all its attempts, until the endpoint is bound again. */
 export function reduceHealing(agent: Agent, event: HealingEvent): Reduction {
   const incident = agent.incidents[event.server];
-  const line = (text: string): Pick<Reduction, 'timeline'> => ({
-    timeline: [{ at: event.at, server: event.server, text }],
+  const line = (text: string, kind: TimelineKind = 'heal'): Pick<Reduction, 'timeline'> => ({
+    timeline: [{ at: event.at, server: event.server, text, kind }],
   });
   const put = (next: Incident): Agent => ({ ...agent, incidents: { ...agent.incidents, [event.server]: next } });
   switch (event.kind) {
@@ -24,7 +25,7 @@ export function reduceHealing(agent: Agent, event: HealingEvent): Reduction {
           attempts: [],
           ...(event.outage !== undefined && { outage: event.outage }),
         }),
-        ...line(`unbound: ${event.cause}`),
+        ...line(`unbound: ${event.cause}`, 'outage'),
       };
     case 'incident closed':
       if (incident === undefined) return { agent };
@@ -34,7 +35,7 @@ export function reduceHealing(agent: Agent, event: HealingEvent): Reduction {
       };
     case 'incident ended':
       if (incident === undefined || incident.end?.reason === event.end.reason) return { agent };
-      return { agent: put({ ...incident, end: { ...event.end, at: event.at } }), ...line(event.end.detail) };
+      return { agent: put({ ...incident, end: { ...event.end, at: event.at } }), ...line(event.end.detail, 'outage') };
     case 'incident reopened':
       if (incident === undefined) return { agent };
       return {

@@ -128,10 +128,16 @@ export interface Deed {
 
 export interface TimelineEntry {
   readonly at: number;
-  readonly agent: string;
+  /** Absent: it concerns the whole fleet. */
+  readonly agent?: string;
   readonly server?: string;
   readonly text: string;
+  /** What it means for the binding; absent: nothing. */
+  readonly kind?: TimelineKind;
 }
+
+/** `epoch`: all bindings are to be proven again. `outage`: one was lost or fails. `heal`: it is being healed or is back. */
+export type TimelineKind = 'epoch' | 'outage' | 'heal';
 
 /** The state before anything happened. */
 export const emptyFleet: FleetState = {

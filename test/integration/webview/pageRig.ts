@@ -2,10 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import path from 'node:path';
 import type { FleetView } from '../../../src/core/fleet/select.ts';
+import { changesBetween } from '../../../src/core/fleet/viewChanges.ts';
 import type { HostToWebviewMessage, WebviewToHostMessage } from '../../../src/protocol/webview.ts';
 import { bindingHealthHtml } from '../../../src/extension/bindingHealthHtml.ts';
 import { repository } from '../../host/setup.mjs';
 import { launchBrowser } from '../../host/workbench.ts';
+import { fleet } from '../../unit/webview/fleetViews.ts';
 import { type Theme, themes } from './themes.ts';
 
 type Browser = Awaited<ReturnType<typeof launchBrowser>>;
@@ -17,12 +19,24 @@ export interface OpenOptions {
   readonly theme?: keyof typeof themes;
   /** What an earlier page left. */
   readonly state?: unknown;
+  /** Sent as soon as the page is ready, as the extension host does. */
+  readonly answer?: HostToWebviewMessage;
+  /** The document alone. */
+  readonly script?: 'none';
 }
 
 declare global {
   interface Window {
     /** What the stand-in for VS Code's webview API got, and what the policy stopped. */
-    recorded: { messages: WebviewToHostMessage[]; state: unknown; violations: string[] };
+    recorded: {
+      messages: WebviewToHostMessage[];
+      state: unknown;
+      violations: string[];
+      /** When the answer to `ready` was drawn, in milliseconds since the navigation. */
+      answeredAt?: number;
+    };
+    /** Resolves when all that the page was told is drawn. */
+    drawn(): Promise<void>;
     /** Accessible name and outline of what has the focus. */
     focusedLook(): string;
   }
@@ -38,7 +52,7 @@ const types: Readonly<Record<string, string>> = {
 /** The built page in a real Chromium, in the document and under the policy of the extension; the host's side is a stand-in. */
 export class PageRig {
   private constructor(
-    private readonly browser: Browser,
+    readonly browser: Browser,
     private readonly server: Server,
     private readonly origin: string,
   ) {}
@@ -66,11 +80,19 @@ export class PageRig {
     return new PageRig(await launchBrowser({ window: 'headless' }), server, origin);
   }
 
-  async open({ width = 340, height = 700, theme = 'dark', state }: OpenOptions = {}): Promise<OpenPage> {
+  async open({
+    width = 340,
+    height = 700,
+    theme = 'dark',
+    state,
+    answer,
+    script,
+  }: OpenOptions = {}): Promise<OpenPage> {
     const page = await this.browser.newPage({ viewport: { width, height } });
     // What tsx puts around functions, also around those that are sent into the page.
     await page.addInitScript('globalThis.__name = (target) => target');
-    await page.addInitScript(prepareWindow, state);
+    await page.addInitScript(prepareWindow, { state, ...(answer !== undefined && { answer }) });
+    if (script === 'none') await page.route('**/webview.js', (route) => route.fulfill({ body: '' }));
     const opened = new OpenPage(page);
     await page.goto(`${this.origin}/page.html`);
     await opened.useTheme(themes[theme]);
@@ -86,7 +108,12 @@ export class PageRig {
   }
 }
 
+/** What the host tells beside the fleet. */
+export type Told = Pick<HostToWebviewMessage, 'opening' | 'probes'>;
+
 export class OpenPage {
+  /** What the page was told last. */
+  private shown = fleet([]);
   /** What the page complained about. */
   readonly errors: string[] = [];
 
@@ -97,19 +124,28 @@ export class OpenPage {
     });
   }
 
-  /** Sends a view as the extension host does, and resolves when it is drawn. */
-  readonly show = async (view: FleetView, now: number): Promise<void> => {
-    const message: HostToWebviewMessage = { kind: 'view', view, now };
+  /** Sends a whole view as the extension host does, and resolves when it is drawn. */
+  readonly show = async (view: FleetView, now: number, told: Told = {}): Promise<void> => {
+    this.shown = view;
+    await this.send({ kind: 'view', view, now, ...told });
+  };
+
+  /** Sends what differs from the view that was shown last, as the extension host does, and resolves when it is drawn. */
+  readonly change = async (view: FleetView, now: number, told: Told = {}): Promise<void> => {
+    const changes = changesBetween(this.shown, view) ?? {};
+    this.shown = view;
+    await this.send({ kind: 'changes', changes, now, ...told });
+  };
+
+  private async send(message: HostToWebviewMessage): Promise<void> {
     await this.page.evaluate(async (sent) => {
       await new Promise((resolve) => {
         window.addEventListener('message', resolve, { once: true });
         window.postMessage(sent, '*');
       });
-      const page = document.querySelector<HTMLElement & { updateComplete: Promise<boolean> }>('bowline-binding-health');
-      await page?.updateComplete;
-      await new Promise(requestAnimationFrame);
+      await window.drawn();
     }, message);
-  };
+  }
 
   /** Sets the browser's clock, which then stands still; its timers go on. */
   readonly setTime = async (time: number): Promise<void> => {
@@ -119,7 +155,7 @@ export class OpenPage {
   readonly useTheme = async (theme: Theme): Promise<void> => {
     await this.page.evaluate((colours) => {
       const { style } = document.documentElement;
-      style.cssText = 'background: var(--vscode-background)';
+      style.cssText = 'background: var(--vscode-sideBar-background)';
       for (const [name, value] of Object.entries(colours)) style.setProperty(`--vscode-${name}`, value);
     }, theme);
   };
@@ -145,20 +181,39 @@ export class OpenPage {
 }
 
 /** Runs in the browser before the page's own script: the host's side (fake: there is no VS Code around the page). */
-function prepareWindow(state: unknown): void {
+function prepareWindow({ state, answer }: Pick<OpenOptions, 'state' | 'answer'>): void {
   window.recorded = { messages: [], state, violations: [] };
   document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => {
     window.recorded.violations.push(`${violatedDirective} ${blockedURI}`);
   });
   Object.assign(window, {
     acquireVsCodeApi: () => ({
-      postMessage: (message: WebviewToHostMessage) => window.recorded.messages.push(structuredClone(message)),
+      postMessage: (message: WebviewToHostMessage) => {
+        window.recorded.messages.push(structuredClone(message));
+        if (message.kind !== 'ready' || answer === undefined) return;
+        window.addEventListener(
+          'message',
+          () => void window.drawn().then(() => (window.recorded.answeredAt = performance.now())),
+          {
+            once: true,
+          },
+        );
+        window.postMessage(answer, '*');
+      },
       getState: () => window.recorded.state,
       setState: (next: unknown) => {
         window.recorded.state = structuredClone(next);
       },
     }),
   });
+  window.drawn = async () => {
+    const page = document.querySelector('bowline-binding-health');
+    // Each part is drawn after the one around it.
+    for (const part of [page, ...document.querySelectorAll('bowline-matrix, bowline-agent-row, bowline-details')]) {
+      if (part !== null && 'updateComplete' in part) await part.updateComplete;
+    }
+    await new Promise(requestAnimationFrame);
+  };
   window.focusedLook = () => {
     const active = document.activeElement ?? document.body;
     const { outlineStyle, outlineColor } = getComputedStyle(active);

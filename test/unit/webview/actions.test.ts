@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import type { AgentRow } from '../../../src/core/fleet/select.ts';
-import { agentActions, blackoutActions, endpointAction } from '../../../src/webview/actions.ts';
+import { agentActions, blackoutActions, endpointActions } from '../../../src/webview/actions.ts';
 import { agent, blackout, endpoint, unbound } from './fleetViews.ts';
 
 const off = [endpoint({ state: 'off' })];
 
 function descriptions(row: AgentRow): readonly string[] {
-  const endpoints = row.endpoints.map((one) => endpointAction(row, one, 'connected'));
-  return [...agentActions(row, 'connected'), ...endpoints].flatMap((action) => action?.description ?? []);
+  const endpoints = row.endpoints.flatMap((one) => endpointActions(row, one, undefined, 'connected'));
+  return [...agentActions(row, 'connected'), ...endpoints].map(({ description }) => description);
 }
 
 describe('actions of an agent', () => {
@@ -25,7 +25,7 @@ describe('actions of an agent', () => {
       'blocked at a dialog': agent('ada', { life: 'blocked', endpoints: [endpoint({ state: 'pending' })] }),
     };
     const running = ['Verify binding of ada', 'Restart ada', 'Attach to ada'];
-    const reconnect = 'Reconnect bowline-self of ada';
+    const reconnect = 'Reconnect MCP: bowline-self of ada';
     assert.deepStrictEqual(Object.fromEntries(Object.entries(lives).map(([name, row]) => [name, descriptions(row)])), {
       ready: [...running, reconnect],
       'lost tools': [...running, reconnect],
@@ -42,10 +42,28 @@ describe('actions of an agent', () => {
 
   it('that need the gateway are refused while it is away', () => {
     const row = agent('ada');
-    const refused = [...agentActions(row, 'away'), endpointAction(row, endpoint(), 'away')]
-      .filter((action) => action?.refusal !== undefined)
-      .map((action) => action?.command);
-    assert.deepStrictEqual(refused, ['verify', 'restart', 'reconnect']);
+    const lost = unbound('client gave up');
+    const inBlackout = blackout('client gave up', ['ada']);
+    const refused = [...agentActions(row, 'away'), ...endpointActions(row, lost, inBlackout, 'away')]
+      .filter(({ refusal }) => refusal !== undefined)
+      .map(({ command }) => command);
+    assert.deepStrictEqual(refused, ['verify', 'restart', 'heal', 'reconnect']);
+  });
+
+  it('of one endpoint begin with healing where that helps', () => {
+    const labels = (['client gave up', 'key wrong'] as const).map((cause) =>
+      endpointActions(agent('ada'), unbound(cause), blackout(cause, ['ada', 'bo']), 'connected').map(
+        ({ label, messages }) => [label, ...messages],
+      ),
+    );
+    const reconnect = [
+      'Reconnect MCP',
+      { kind: 'command', command: 'reconnect', agent: 'ada', server: 'bowline-self' },
+    ];
+    assert.deepStrictEqual(labels, [
+      [['Heal Now', { kind: 'command', command: 'heal', agents: ['ada'] }], reconnect],
+      [reconnect],
+    ]);
   });
 });
 
@@ -55,10 +73,10 @@ describe('actions of a blackout', () => {
     assert.deepStrictEqual(
       actions.map(({ label, description, messages }) => [label, description, ...messages]),
       [
-        ['Heal All (2)', 'Heal all 2 agents', { kind: 'command', command: 'heal', agents: ['ada', 'bo'] }],
+        ['Heal 2 Agents', 'Heal 2 Agents', { kind: 'command', command: 'heal', agents: ['ada', 'bo'] }],
         [
-          'Restart (2)',
-          'Restart all 2 agents',
+          'Restart 2 Agents',
+          'Restart 2 Agents',
           { kind: 'command', command: 'restart', agent: 'ada' },
           { kind: 'command', command: 'restart', agent: 'bo' },
         ],
@@ -75,7 +93,7 @@ describe('actions of a blackout', () => {
     assert.deepStrictEqual(labels, [
       ['Restart: Restart ada'],
       ['Attach: Attach to ada'],
-      ['Heal Now: Heal ada', 'Restart: Restart ada'],
+      ['Heal Now: Heal Now: ada', 'Restart: Restart ada'],
     ]);
   });
 });

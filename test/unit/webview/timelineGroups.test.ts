@@ -52,6 +52,19 @@ describe('timeline groups', () => {
     );
   });
 
+  it('have a line of their own for the whole fleet, which parts what was before from what was after', () => {
+    const epoch = { at: 500, kind: 'epoch' as const, text: 'the gateway was restarted' };
+    const entries = [entry(0, 'ada', 'stream dropped'), epoch, entry(900, 'bo', 'stream dropped')];
+    assert.deepStrictEqual(
+      groupTimeline(entries, 100).map(({ text, kind, agents }) => [text, kind, ...agents]),
+      [
+        ['stream dropped', undefined, 'bo'],
+        ['the gateway was restarted', 'epoch'],
+        ['stream dropped', undefined, 'ada'],
+      ],
+    );
+  });
+
   it('never hide that a thing happened twice to one agent', () => {
     const entries = [entry(0, 'ada', 'dialog gone'), entry(100, 'ada', 'dialog gone')];
     assert.deepStrictEqual(
