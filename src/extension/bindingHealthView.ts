@@ -18,6 +18,7 @@ const commandOf: Readonly<Record<PageMessage<'command'>['command'], CommandId>> 
   attach: 'bowline.attach',
   verify: 'bowline.verifyBinding',
   reconnect: 'bowline.reconnectMcp',
+  reconnectUpstream: 'bowline.reconnectUpstream',
   heal: 'bowline.healNow',
   restart: 'bowline.restart',
   showLog: 'bowline.showLog',

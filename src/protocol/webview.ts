@@ -42,14 +42,14 @@ const name = z.string().check(z.maxLength(100));
 /**
  * What the page sends. `ready`: its listener is there and it wants the present, also after it was loaded anew. `watch`: of
  * which endpoint it shows the probes from now on; without names, of none. `command`: a button was pressed; `reconnect`
- * names agent and server, `attach`, `verify` and `restart` the agent, `heal` the agents, `showLog` and `newAgent` nothing.
+ * and `reconnectUpstream` name agent and server, `attach`, `verify` and `restart` the agent, `heal` the agents, `showLog` and `newAgent` nothing.
  */
 export const webviewMessageSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('ready') }),
   z.object({ kind: z.literal('watch'), agent: optional(name), server: optional(name) }),
   z.object({
     kind: z.literal('command'),
-    command: z.enum(['attach', 'verify', 'reconnect', 'heal', 'restart', 'showLog', 'newAgent']),
+    command: z.enum(['attach', 'verify', 'reconnect', 'reconnectUpstream', 'heal', 'restart', 'showLog', 'newAgent']),
     agent: optional(name),
     server: optional(name),
     agents: optional(z.array(name).check(z.maxLength(1_000))),

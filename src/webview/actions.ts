@@ -21,6 +21,7 @@ const icons = {
   attach: 'terminal',
   verify: 'pulse',
   reconnect: 'plug',
+  reconnectUpstream: 'refresh',
   heal: 'heart',
   restart: 'debug-restart',
   showLog: 'output',
@@ -51,22 +52,22 @@ export function agentActions(row: AgentRow, connection: Connection['kind']): rea
 /** What mends one endpoint of an agent, the likeliest first. `blackout`: the one that the agent is in. */
 export function endpointActions(
   row: AgentRow,
-  { server, state }: EndpointRow,
+  { server, state, upstream }: EndpointRow,
   blackout: Blackout | undefined,
   connection: Connection['kind'],
 ): readonly Action[] {
   if (!hasProcess(row) || state === 'off' || state === 'pending') return [];
   const heal = blackout !== undefined && causeText(blackout.cause).mend === 'reconnect' && state !== 'bound';
+  const mine = (command: 'reconnect' | 'reconnectUpstream', label: string): Action => ({
+    ...{ command, label, icon: icons[command], description: `${label}: ${server} of ${row.name}` },
+    messages: [{ kind: 'command', command, agent: row.name, server }],
+    ...refusalOf(command, connection),
+  });
+  const own = [mine('reconnect', 'Reconnect MCP')];
+  const behind = upstream === undefined ? [] : [mine('reconnectUpstream', 'Reconnect Upstream')];
   return [
     ...(heal ? [healAction([row.name], connection)] : []),
-    {
-      command: 'reconnect',
-      label: 'Reconnect MCP',
-      description: `Reconnect MCP: ${server} of ${row.name}`,
-      icon: icons.reconnect,
-      messages: [reconnectMessage(row.name, server)],
-      ...refusalOf('reconnect', connection),
-    },
+    ...(state === 'degraded' ? [...behind, ...own] : [...own, ...behind]),
   ];
 }
 
@@ -129,10 +130,6 @@ function forAgents(
     messages: agents.map((agent) => ({ kind: 'command', command, agent })),
     ...refusalOf(command, connection),
   };
-}
-
-function reconnectMessage(agent: string, server: string): CommandMessage {
-  return { kind: 'command', command: 'reconnect', agent, server };
 }
 
 /** A terminal and the log need no gateway; all else is executed by it. */

@@ -1,6 +1,6 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { property } from 'lit/decorators.js';
-import type { AgentRow, Blackout, Connection, EndpointRow, EndpointState } from '../core/fleet/select.ts';
+import type { AgentRow, Blackout, Connection, EndpointRow, EndpointState, UpstreamRow } from '../core/fleet/select.ts';
 import type { TimelineEntry } from '../core/fleet/state.ts';
 import type { ProbeSample } from '../protocol/webview.ts';
 import { type Action, agentActions, endpointActions } from './actions.ts';
@@ -82,7 +82,7 @@ export class DetailsElement extends LitElement {
 
   private endpoint(subject: Subject, endpoint: EndpointRow, clock: PageClock): TemplateResult {
     const { row, blackout, probes } = subject;
-    const { state, cause, nextStep, lastProofAt, roundTripMs, client } = endpoint;
+    const { state, cause, nextStep, lastProofAt, roundTripMs, client, upstream } = endpoint;
     const { icon, tone } = stateLooks[state];
     const mending = endpointActions(row, endpoint, blackout, this.connection);
     const general = agentActions(row, this.connection);
@@ -92,13 +92,12 @@ export class DetailsElement extends LitElement {
         <span class="codicon codicon-${icon} tone-${tone}" aria-hidden="true"></span>
         <span><span class="strong">${state}</span>${cause === '' ? nothing : html`: ${cause}`}</span>
       </p>
-      <p class="next">
-        <span class="strong">Next:</span> ${nextStep === '' ? (restfulSteps[state] ?? 'Nothing to do.') : nextStep}
-      </p>
+      <p class="next"><span class="strong">Next:</span> ${nextStep === '' ? restfulStep(endpoint) : nextStep}</p>
       ${this.buttons(actions)}
       <dl>
         ${lastProofAt === undefined ? nothing : fact('Last proof', html`<bowline-ago .clock=${clock} .at=${lastProofAt}></bowline-ago>`)}
         ${roundTripMs === undefined ? nothing : fact('Last probe', html`${Math.round(roundTripMs)} ms`)}
+        ${upstream === undefined ? nothing : fact('Last good call', goodCall(upstream, clock))}
         ${client === undefined ? nothing : fact('Client', html`${client}`)}
         ${fact('Agent', html`${lifeText(row)}${notesOf(row).map((note) => html`<br />${note}`)}`)}
         ${fact('Directory', html`${row.directory}`)}
@@ -153,6 +152,17 @@ function fact(name: string, value: TemplateResult): TemplateResult {
     <dt>${name}</dt>
     <dd>${value}</dd>
   </div>`;
+}
+
+/** Of the server behind an endpoint. */
+function goodCall({ goodCall: call }: UpstreamRow, clock: PageClock): TemplateResult {
+  if (call === undefined) return html`none yet`;
+  return html`<bowline-ago .clock=${clock} .at=${call.at}></bowline-ago>, in ${Math.round(call.roundTripMs)} ms`;
+}
+
+function restfulStep({ state, upstream }: EndpointRow): string {
+  if (upstream?.update === 'verifying') return 'Wait: it is being connected anew.';
+  return restfulSteps[state] ?? 'Nothing to do.';
 }
 
 /** What to do where nothing is wrong; absent: nothing. */

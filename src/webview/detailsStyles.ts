@@ -46,7 +46,7 @@ export const detailsStyles = css`
   }
   @media (max-width: 260px) {
     .details dl > div {
-      grid-template-columns: 5.2em minmax(0, 1fr);
+      grid-template-columns: 5.6em minmax(0, 1fr);
       gap: 0 4px;
     }
   }

@@ -15,7 +15,7 @@ export interface Layout {
 const widths = {
   padding: 1.25,
   details: 22,
-  full: { name: 11, cell: 8.25 },
+  full: { name: 11, cell: 8.75 },
   words: { name: 7, cell: 6.5 },
   icons: { name: 7, cell: 1.8 },
   strip: { name: 0, cell: 1.5 },

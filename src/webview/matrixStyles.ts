@@ -23,7 +23,7 @@ export const matrixStyles = css`
     padding: 0 6px 0 10px;
   }
   .matrix.full > :is(.columns, bowline-agent-row) {
-    grid-template-columns: minmax(11em, 24em) repeat(var(--columns), 8.25em);
+    grid-template-columns: minmax(11em, 24em) repeat(var(--columns), 8.75em);
   }
   .matrix.words > :is(.columns, bowline-agent-row) {
     grid-template-columns: minmax(7em, 18em) repeat(var(--columns), 6.5em);
@@ -137,14 +137,11 @@ export const matrixStyles = css`
   .word {
     min-width: 0;
     line-height: 1.2;
-    overflow-wrap: anywhere;
   }
   .ms {
     color: var(--vscode-descriptionForeground);
     font-variant-numeric: tabular-nums;
-  }
-  .matrix.full .cell {
-    flex-wrap: nowrap;
+    white-space: nowrap;
   }
   .matrix.words .ms {
     display: none;

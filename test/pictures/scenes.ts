@@ -62,8 +62,10 @@ const lost = (): Partial<EndpointRow> => {
 };
 const degraded: Partial<EndpointRow> = {
   state: 'degraded',
-  cause: 'It is bound, but the server behind it fails: connect ECONNREFUSED 127.0.0.1:5432',
-  nextStep: 'Mend that server; the agent is left as it is, and this ends with the next call that works.',
+  cause: 'It is bound, but the server "postgres" behind it fails: connect ECONNREFUSED 127.0.0.1:5432',
+  nextStep:
+    'Mend that server; the agent is left as it is, and this ends with the next call that works. Reconnect Upstream tries it now.',
+  upstream: { goodCall: { at: noon - 240_000, roundTripMs: 31 } },
 };
 const suspect: Partial<EndpointRow> = { state: 'suspect', cause: 'Being checked: the gateway was restarted.' };
 const pending: Partial<EndpointRow> = { state: 'pending', cause: '', nextStep: '' };

@@ -50,6 +50,20 @@ describe('actions of an agent', () => {
     assert.deepStrictEqual(refused, ['verify', 'restart', 'heal', 'reconnect']);
   });
 
+  it('of one endpoint have the server behind it connected anew, first where that one fails', () => {
+    const labels = (['bound', 'degraded'] as const).map((state) =>
+      endpointActions(agent('ada'), endpoint({ server: 'github', state, upstream: {} }), undefined, 'connected').map(
+        ({ label, messages }) => [label, ...messages.map(({ command, server }) => `${command} ${server}`)],
+      ),
+    );
+    const own = ['Reconnect MCP', 'reconnect github'];
+    const behind = ['Reconnect Upstream', 'reconnectUpstream github'];
+    assert.deepStrictEqual(labels, [
+      [own, behind],
+      [behind, own],
+    ]);
+  });
+
   it('of one endpoint begin with healing where that helps', () => {
     const labels = (['client gave up', 'key wrong'] as const).map((cause) =>
       endpointActions(agent('ada'), unbound(cause), blackout(cause, ['ada', 'bo']), 'connected').map(
