@@ -5,7 +5,7 @@ import * as z from 'zod/mini';
 import { delay } from '../../base/async.ts';
 import { rpcCodes, rpcError } from '../mcp/jsonRpc.ts';
 import { collect, discard } from './httpBody.ts';
-import { isResponseTo, parsed } from './httpEvents.ts';
+import { eventOf, isResponseTo, parsed } from './httpEvents.ts';
 import { connectionFailure, hasCredentials, readRefusal, reasonOf } from './httpFailure.ts';
 import type { HttpRequests } from './httpRequests.ts';
 import { passEvents } from './httpStream.ts';
@@ -37,6 +37,8 @@ interface Progress {
   /** Ends the connection, or the wait, that it is at. */
   cut: () => void;
 }
+
+type Request = Extract<AgentMessage['reading'], { readonly kind: 'request' }>;
 
 /** How one attempt ended. `moved`: it is to be made at another address. */
 export type Attempt = ExchangeOutcome | { readonly kind: 'moved'; readonly to: URL };
@@ -226,6 +228,7 @@ export class HttpExchange {
     if (!isUtf8(bytes)) return { kind: 'unknown', reason: 'its answer is not UTF-8' };
     const text = bytes.toString('utf8');
     const message = parsed(text);
+    if (Array.isArray(message)) return this.batch(message, reading);
     if (typeof message !== 'object' || message === null) return { kind: 'unknown', reason: 'its answer is not JSON' };
     const id = 'id' in message ? message.id : null;
     if (id === null && 'error' in message) {
@@ -237,6 +240,19 @@ export class HttpExchange {
     if (reading.method === 'initialize') this.initialized(message);
     sink.json(bytes);
     return { kind: 'answered' };
+  }
+
+  /** Servers of 2025-03-26 may answer with several messages at once; no other revision knows that. */
+  private batch(messages: readonly unknown[], { id, method }: Request): ExchangeOutcome {
+    for (const message of messages) {
+      const text = JSON.stringify(message);
+      if (isResponseTo(id, text)) {
+        this.answered = true;
+        if (method === 'initialize') this.initialized(message);
+      }
+      this.options.sink.events(eventOf(text));
+    }
+    return this.answered ? { kind: 'answered' } : { kind: 'unknown', reason: 'it answered another request than this' };
   }
 
   private initialized(message: unknown): void {

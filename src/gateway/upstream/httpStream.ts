@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { EventSplitter, readEvent, type StreamEvent } from './httpEvents.ts';
+import { eventOf, EventSplitter, parsed, readEvent, type StreamEvent } from './httpEvents.ts';
 import type { EventSink } from './upstreamSession.ts';
 
 /** How a stream ended: by its end, by a connection that broke, or because one event was over the limit. */
@@ -22,8 +22,12 @@ export function passEvents(
       }
       let room = true;
       for (const event of events) {
-        onEvent(readEvent(event));
-        room = sink.events(event);
+        const read = readEvent(event);
+        if (read.data.startsWith('[')) room = passBatch(read, sink, onEvent);
+        else {
+          onEvent(read);
+          room = sink.events(event);
+        }
       }
       if (room) return;
       response.pause();
@@ -39,4 +43,25 @@ export function passEvents(
       resolve('cut');
     });
   });
+}
+
+/** Passes the messages of a batch on one by one: servers of 2025-03-26 may send some, and other revisions know none. */
+function passBatch(batch: StreamEvent, sink: EventSink, onEvent: (event: StreamEvent) => void): boolean {
+  let room = true;
+  for (const event of unbatched(batch)) {
+    onEvent(event);
+    room = sink.events(`${event.id === undefined ? '' : `id: ${event.id}\n`}${eventOf(event.data)}`);
+  }
+  return room;
+}
+
+/** The id stands for all of them, so that a client comes back behind the last. */
+function unbatched(batch: StreamEvent): readonly StreamEvent[] {
+  const messages = parsed(batch.data);
+  if (!Array.isArray(messages)) return [batch];
+  return messages.map((message, index) => ({
+    ...batch,
+    id: index === messages.length - 1 ? batch.id : undefined,
+    data: JSON.stringify(message),
+  }));
 }

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import * as z from 'zod/mini';
 import { silentLog } from '../../../src/base/log.ts';
 import { sessionRevisions } from '../../../src/gateway/mcp/revisions.ts';
 import { HttpPool } from '../../../src/gateway/upstream/httpPool.ts';
@@ -26,6 +28,26 @@ async function settled(rig: UpstreamRig, wanted: string): Promise<string | undef
   const answer = await wire(port, { path: `/mcp/${upstreamName}`, headers: identityOf('ada'), body });
   return /"protocolVersion":"([^"]*)"/.exec(answer.body)?.[1];
 }
+
+/** Stands for a server, as no real one can be had that answers so. */
+async function serve(
+  answer: (request: z.infer<typeof requestSchema>, response: ServerResponse) => void,
+): Promise<string> {
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      const read = requestSchema.safeParse(JSON.parse(body === '' ? '{}' : body)).data;
+      if (read === undefined) response.writeHead(request.method === 'POST' ? 202 : 405).end();
+      else answer(read, response);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  standIns.push(server);
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+}
+
+const standIns: Server[] = [];
+
+const requestSchema = z.object({ id: z.union([z.number(), z.string()]), method: z.string() });
 
 describe('upstreams of every revision', () => {
   let programs: string;
@@ -56,6 +78,10 @@ describe('upstreams of every revision', () => {
 
   afterEach(async () => {
     await rig.dispose();
+    for (const server of standIns.splice(0)) {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    }
     pool.dispose();
     processes.kill();
     await processes.settled();
@@ -144,22 +170,49 @@ describe('upstreams of every revision', () => {
     assert.deepStrictEqual({ echo, change, after }, { echo: 'π', change: 'changed', after: 'after' });
   });
 
+  it('are understood where they send several messages at once, as 2025-03-26 alone has it', async () => {
+    const message = (more: object): object => ({ jsonrpc: '2.0', ...more });
+    const log = message({ method: 'notifications/message', params: { level: 'info', data: 'x' } });
+    const result = (id: number | string, result: object): object => message({ id, result });
+    const url = await serve(({ id, method }, response) => {
+      const introduction = { protocolVersion: '2025-03-26', capabilities: {}, serverInfo: { name: 'n', version: '1' } };
+      const answer = [
+        log,
+        result(id, method === 'initialize' ? introduction : { content: [{ type: 'text', text: method }] }),
+      ];
+      if (method === 'tools/call') {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.end(`id: 1\ndata: ${JSON.stringify(answer)}\n\n`);
+      } else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+    });
+    rig.upstreams.set(upstreamName, url);
+    const client = await rig.client();
+    const called = await client.call('x');
+    const listed = await client.request('tools/list');
+    const events = (body: string): readonly string[] =>
+      body.split('\n\n').map((event) => event.replaceAll(/"id":\d+/g, '"id":N'));
+    const end = (method: string): string =>
+      `event: message\ndata: {"jsonrpc":"2.0","id":N,"result":{"content":[{"type":"text","text":"${method}"}]}}`;
+    const first = `event: message\ndata: ${JSON.stringify(log)}`;
+    assert.deepStrictEqual(
+      [events(called.body), events(listed.body)],
+      [
+        [first, `id: 1\n${end('tools/call')}`, ''],
+        [first, end('tools/list'), ''],
+      ],
+    );
+  });
+
   it('that speak none that is known are named as not served', async () => {
     const answers: Record<string, object> = {
       'server/discover': { result: { resultType: 'complete', supportedVersions: ['2027-01-01'], capabilities: {} } },
       initialize: { error: { code: -32022, message: 'Unsupported', data: { supported: ['2027-01-01'] } } },
     };
-    const server = createServer((request, response) => {
-      void (async (): Promise<void> => {
-        const chunks: Buffer[] = [];
-        for await (const chunk of request) chunks.push(chunk as Buffer);
-        const { id, method } = JSON.parse(Buffer.concat(chunks).toString() || '{}') as { id: number; method: string };
-        response.writeHead(200, { 'content-type': 'application/json' });
-        response.end(JSON.stringify({ jsonrpc: '2.0', id, ...answers[method] }));
-      })();
+    const url = await serve(({ id, method }, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, ...answers[method] }));
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    rig.upstreams.set(upstreamName, `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);
+    rig.upstreams.set(upstreamName, url);
     const states: string[] = [];
     const look = async (): Promise<void> => {
       const client = await rig.client();
@@ -176,8 +229,6 @@ describe('upstreams of every revision', () => {
     answers['initialize'] = { error: { code: -32603, message: 'not for you' } };
     answers['server/discover'] = { error: { code: -32601, message: 'Method not found' } };
     const declined = await rig.client().catch(String);
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
     assert.deepStrictEqual(
       { states, declined },
       {

@@ -173,12 +173,22 @@ describe('an upstream of revision 2026-07-28 over HTTP', () => {
     upstream.notify.resourceUpdated('note://one');
     await waitFor('the update', () => heard.length === 1);
     const after = heard.splice(0);
-    await client.unsubscribeResource({ uri: 'note://one' });
     const listens = (): number => upstream.methods.filter((method) => method === 'subscriptions/listen').length;
-    await waitFor('another stream', () => listens() === 4);
-    await call('echo');
+    const asked = listens();
+    rig.upstreams.pool.invalidate();
+    await waitFor('another stream', () => listens() > asked);
+    await waitFor('what may have changed in the sleep', () => heard.length === 2);
+    heard.length = 0;
     await rig.restartGateway();
     const echo = await call('echo', { text: 'again' });
+    await waitFor('what may have changed while the gateway was away', () => heard.includes('tools changed'));
+    await waitFor('the update', () => {
+      upstream.notify.resourceUpdated('note://one');
+      return heard.includes('updated note://one');
+    });
+    const open = listens();
+    await client.unsubscribeResource({ uri: 'note://one' });
+    await waitFor('a stream without it', () => listens() > open);
     assert.deepStrictEqual(
       { before, meanwhile, after, echo },
       {

@@ -1,5 +1,6 @@
-import { type Disposable, toDisposable } from '../../../base/lifecycle.ts';
+import { delay } from '../../../base/async.ts';
 import type { Event } from '../../../base/events.ts';
+import { type Disposable, toDisposable } from '../../../base/lifecycle.ts';
 import type { Log } from '../../../base/log.ts';
 import { type RequestId, rpcCodes, rpcError } from '../../mcp/jsonRpc.ts';
 import { sessionRevisions } from '../../mcp/revisions.ts';
@@ -118,11 +119,13 @@ export class StatelessSession implements UpstreamSession {
 
   end(): void {
     this.listener?.dispose();
+    this.inputs.dispose();
     this.options.carrier.end();
   }
 
   dispose(): void {
     this.listener?.dispose();
+    this.inputs.dispose();
     this.options.carrier.dispose();
   }
 
@@ -167,14 +170,14 @@ export class StatelessSession implements UpstreamSession {
     sink: AnswerSink,
   ): Promise<ExchangeOutcome> {
     const reply = new Reply(sink);
-    const agent = { isGone: false };
-    const gone = new Promise<'gone'>((resolve) => {
+    let isOver = false;
+    const isGone = (): boolean => isOver;
+    const gone = new Promise<void>((resolve) => {
       sink.onGone(() => {
-        agent.isGone = true;
-        resolve('gone');
+        isOver = true;
+        resolve();
       });
     });
-    const isGone = (): boolean => agent.isGone;
     const failed = (code: number, problem: string): ExchangeOutcome => {
       reply.answer(JSON.stringify(rpcError(reading.id, code, `${this.name} ${problem}`)));
       return { kind: 'answered' };
@@ -196,12 +199,10 @@ export class StatelessSession implements UpstreamSession {
         case 'input required': {
           const { inputRequests, requestState } = answer.input;
           const asks = Object.keys(inputRequests).length > 0;
-          const inputs = this.inputs.ask(inputRequests, (request) => reply.event(request));
-          const given = await Promise.race([inputs, gone]);
-          if (given === 'gone') return { kind: 'answered' };
-          if (given.kind === 'none') return failed(given.code, given.problem);
-          if (!asks) await new Promise((resolve) => setTimeout(resolve, roundWait));
+          const given = await this.inputs.ask(inputRequests, (request) => reply.event(request), gone);
+          if (!asks) await delay(roundWait);
           if (isGone()) return { kind: 'answered' };
+          if (given.kind === 'none') return failed(given.code, given.problem);
           more = members({
             ...(asks && { inputResponses: given.responses }),
             ...(requestState !== undefined && { requestState }),
