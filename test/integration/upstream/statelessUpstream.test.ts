@@ -237,10 +237,15 @@ describe('an upstream of revision 2026-07-28 over HTTP', () => {
     const client = await rig.client();
     const held = client.call('hold');
     await waitFor('the call', () => upstream.seen.calls.includes('hold'));
-    await upstream.restart();
+    await upstream.kill();
     const outcome = brief(await held);
+    const ping = client.request('ping');
+    await upstream.restart();
     const next = brief(await client.call('echo', { text: 'next' }));
-    assert.deepStrictEqual([outcome.includes('The outcome is unknown'), next], [true, 'next']);
+    assert.deepStrictEqual(
+      { outcome: outcome.includes('The outcome is unknown'), ping: brief(await ping), next },
+      { outcome: true, ping: '{}', next: 'next' },
+    );
   });
 
   it('answers under the id of its client, without what the older revision does not know', async () => {

@@ -133,7 +133,7 @@ export class StatelessSession implements UpstreamSession {
     const text = message.body.toString('utf8');
     switch (reading.method) {
       case 'ping':
-        return done(reading.id, sink);
+        return this.ping(reading.id, sink);
       case 'logging/setLevel': {
         const level = parameter(text, 'level');
         if (level !== undefined) this.options.client.logLevel = level;
@@ -147,6 +147,15 @@ export class StatelessSession implements UpstreamSession {
       default:
         return this.rounds(message, reading, text, sink);
     }
+  }
+
+  /** What every server of the revision has to answer stands for what it has no more. */
+  private async ping(id: RequestId, sink: AnswerSink): Promise<ExchangeOutcome> {
+    const { carrier, client } = this.options;
+    const asked = this.newId('ping');
+    const heard = new RoundSink(asked, new Reply(sink));
+    const outcome = await carrier.exchange(client.request(asked, 'server/discover', {}), heard);
+    return outcome.kind === 'answered' ? done(id, sink) : outcome;
   }
 
   /** Where the agent has no standing stream there is nobody to be told, and nothing is asked for yet. */
@@ -224,7 +233,7 @@ export class StatelessSession implements UpstreamSession {
     let headers = this.tools.headersFor(tool, message.body);
     for (let again = false; ; again = true) {
       // Each way is a request of its own, with an id of its own.
-      const id = params === undefined && !again ? undefined : `bowline-round-${++this.lastId}`;
+      const id = params === undefined && !again ? undefined : this.newId('round');
       const answer = await this.send(message, reading, reply, {
         headers,
         ...(id && { id }),
@@ -255,13 +264,17 @@ export class StatelessSession implements UpstreamSession {
   private async readTools(): Promise<void> {
     let cursor: string | undefined;
     for (let page = 0; page < mostPages; page++) {
-      const id = `bowline-tools-${++this.lastId}`;
+      const id = this.newId('tools');
       const params = cursor === undefined ? {} : { cursor };
       const heard = new RoundSink(id, new Reply(nobody));
       await this.options.carrier.exchange(this.options.client.request(id, 'tools/list', params), heard);
       cursor = heard.response === undefined ? undefined : this.tools.read(heard.response).nextCursor;
       if (cursor === undefined) return;
     }
+  }
+
+  private newId(what: string): string {
+    return `bowline-${what}-${++this.lastId}`;
   }
 
   private get wanted(): ListenFilter {
