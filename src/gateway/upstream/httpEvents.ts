@@ -102,6 +102,14 @@ export function isResponseTo(id: RequestId, data: string): boolean {
   );
 }
 
+/** Of one batch. No server sends so many, and each is an event of its own. */
+const mostInBatch = 1000;
+
+/** Whether these are messages sent at once: servers of 2025-03-26 may do that, and no other revision knows it. */
+export function isBatch(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value) && value.length <= mostInBatch;
+}
+
 /** A message as an event of the gateway's own. */
 export function eventOf(message: string): string {
   return `event: message\ndata: ${message}\n\n`;

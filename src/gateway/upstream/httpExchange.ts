@@ -5,7 +5,7 @@ import * as z from 'zod/mini';
 import { delay } from '../../base/async.ts';
 import { rpcCodes, rpcError } from '../mcp/jsonRpc.ts';
 import { collect, discard } from './httpBody.ts';
-import { eventOf, isResponseTo, parsed } from './httpEvents.ts';
+import { eventOf, isBatch, isResponseTo, parsed } from './httpEvents.ts';
 import { connectionFailure, hasCredentials, readRefusal, reasonOf } from './httpFailure.ts';
 import type { HttpRequests } from './httpRequests.ts';
 import { passEvents } from './httpStream.ts';
@@ -228,7 +228,7 @@ export class HttpExchange {
     if (!isUtf8(bytes)) return { kind: 'unknown', reason: 'its answer is not UTF-8' };
     const text = bytes.toString('utf8');
     const message = parsed(text);
-    if (Array.isArray(message)) return this.batch(message, reading);
+    if (isBatch(message)) return this.batch(message, reading);
     if (typeof message !== 'object' || message === null) return { kind: 'unknown', reason: 'its answer is not JSON' };
     const id = 'id' in message ? message.id : null;
     if (id === null && 'error' in message) {
@@ -242,7 +242,7 @@ export class HttpExchange {
     return { kind: 'answered' };
   }
 
-  /** Servers of 2025-03-26 may answer with several messages at once; no other revision knows that. */
+  /** Hands on an answer that comes with other messages. */
   private batch(messages: readonly unknown[], { id, method }: Request): ExchangeOutcome {
     for (const message of messages) {
       const text = JSON.stringify(message);

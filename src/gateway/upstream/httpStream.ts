@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { eventOf, EventSplitter, parsed, readEvent, type StreamEvent } from './httpEvents.ts';
+import { eventOf, EventSplitter, isBatch, parsed, readEvent, type StreamEvent } from './httpEvents.ts';
 import type { EventSink } from './upstreamSession.ts';
 
 /** How a stream ended: by its end, by a connection that broke, or because one event was over the limit. */
@@ -45,7 +45,7 @@ export function passEvents(
   });
 }
 
-/** Passes the messages of a batch on one by one: servers of 2025-03-26 may send some, and other revisions know none. */
+/** Passes the messages of a batch on one by one. */
 function passBatch(batch: StreamEvent, sink: EventSink, onEvent: (event: StreamEvent) => void): boolean {
   let room = true;
   for (const event of unbatched(batch)) {
@@ -58,7 +58,7 @@ function passBatch(batch: StreamEvent, sink: EventSink, onEvent: (event: StreamE
 /** The id stands for all of them, so that a client comes back behind the last. */
 function unbatched(batch: StreamEvent): readonly StreamEvent[] {
   const messages = parsed(batch.data);
-  if (!Array.isArray(messages)) return [batch];
+  if (!isBatch(messages)) return [batch];
   return messages.map((message, index) => ({
     ...batch,
     id: index === messages.length - 1 ? batch.id : undefined,
