@@ -8,7 +8,7 @@ import { FleetWindow, type StoryReport } from './fleetWindow.ts';
 import type { Story } from './story.ts';
 
 const patience = { timeoutMs: 60_000, everyMs: 100 };
-const inTheWindow = { timeoutMs: 30_000 };
+const inTheWindow = { timeoutMs: 60_000 };
 
 /** Longer than any server lives that is killed while it works on a call, in milliseconds. */
 const endless = 600_000;
@@ -16,6 +16,10 @@ const endless = 600_000;
 /** What the model gets for a call that was under way when its server was killed. */
 const outcomeUnknown = (server: string): RegExp =>
   new RegExp(`The MCP server .{0,2}"${server}.{0,2}" did not answer: .* The outcome is unknown`);
+
+/** What the sidebar shows of a server that fails. */
+const degraded = (server: string, reason: string): RegExp =>
+  new RegExp(`degraded\\s+${server}\\s+It is bound, but the server "${server}" behind it fails: ${reason}`);
 
 /** An agent's own MCP servers are killed and started again while it is idle and while it calls; it is left as it is. */
 export const upstreams: Story = {
@@ -28,7 +32,9 @@ export const upstreams: Story = {
       async (window) => {
         const work = await WorkServers.create(path.dirname(window.fleet.workspace));
         // As servers after the SDK's example do, it answers 400 for a session that it does not know.
-        const web = await NetworkServer.start(work, { lostStatus: 400, fromPort: 19_000 });
+        // Stories on several versions are played at the same time.
+        const fromPort = 19_000 + 100 * claudeVersions.indexOf(version);
+        const web = await NetworkServer.start(work, { lostStatus: 400, fromPort });
         try {
           await new UpstreamsStory(window, report, work, web).play();
         } finally {
@@ -83,25 +89,18 @@ class UpstreamsStory {
     }
   }
 
-  /** Both are away for a moment; the sidebar says so, and that they are back, before the agent has called anything. */
+  /** Each is away for a moment; the sidebar says so, and that it is back, before the agent has called anything. */
   private async killedIdle(): Promise<void> {
     const { window, work, web, report } = this;
     const { program } = work;
     await rename(program, `${program}.aside`);
     this.killTool();
+    await window.waitForHealthText(degraded('tool', 'its process'), inTheWindow);
+    await rename(`${program}.aside`, program);
     await web.kill();
-    await window.waitForHealthText(/degraded\s+tool\s+It is bound, but the server behind it fails: its process/, {
-      ...inTheWindow,
-    });
-    await window.waitForHealthText(
-      new RegExp(
-        `degraded\\s+web\\s+It is bound, but the server behind it fails: .*ECONNREFUSED 127.0.0.1:${web.port}`,
-      ),
-      inTheWindow,
-    );
+    await window.waitForHealthText(degraded('web', `.*ECONNREFUSED 127.0.0.1:${web.port}`), inTheWindow);
     await window.waitForStatus(/1 degraded/, inTheWindow);
     await window.picture('degraded');
-    await rename(`${program}.aside`, program);
     await web.restart();
     await window.waitForStatus(/1 bound/, inTheWindow);
     await window.waitForHealthText(/bound\s+tool[^]*bound\s+web/, inTheWindow);
@@ -170,6 +169,7 @@ class UpstreamsStory {
     deepStrictEqual(
       [typed.length, work.effects.length, new Set(work.effects).size, results.length],
       [2 * calls, calls, calls, calls],
+      results.join('\n'),
     );
     for (const [index, wanted] of expected.entries()) match(results[index] ?? '', wanted);
   }
