@@ -15,6 +15,6 @@ export function reconnectResult(
     const time = upstream.goodCall === undefined ? '' : ` in ${Math.round(upstream.goodCall.roundTripMs)} ms`;
     return { severity: 'info', sentence: `${whose} is reconnected: it answered${time}.` };
   }
-  const why = cause === '' ? `its endpoint is ${endpoint.state}` : cause;
+  const why = cause === '' ? `Its endpoint is ${endpoint.state}.` : cause;
   return { severity: 'warning', sentence: `${whose} does not answer. ${why} ${nextStep}`.trim() };
 }

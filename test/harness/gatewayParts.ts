@@ -65,6 +65,8 @@ export class GatewayParts {
     /** Warnings and errors. */
     readonly logged: readonly string[],
     readonly own: OwnServers,
+    /** What {@link own} reads. */
+    readonly files: McpConfigurationFiles,
     private readonly store: DisposableStore,
     private readonly server: Server,
   ) {}
@@ -87,14 +89,15 @@ export class GatewayParts {
     const fleet = store.add(new FleetService({ state: options.state ?? emptyFleet, clock, log, journal }));
     fleet.report({ at: 1, kind: 'epoch started', epoch: { id: 'epoch', startedAt: 1, port: 'was closed' } });
     const environment = { HOME: join(paths.directory, 'home') };
+    const configuration = new McpConfigurationFiles();
     const own = store.add(
       new OwnServers({
         ...{ fleet, clock, log, environment },
-        files: new McpConfigurationFiles(),
+        files: configuration,
       }),
     );
     const server = createServer();
-    const parts = new GatewayParts(paths, fleet, keys, logged, own, store, server);
+    const parts = new GatewayParts(paths, fleet, keys, logged, own, configuration, store, server);
     parts.port = await listen(server);
     const streams = store.add(new StandingStreams({ fleet, clock }));
     const prober = store.add(new Prober({ fleet, streams, clock }));

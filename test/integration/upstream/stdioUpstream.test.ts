@@ -228,6 +228,44 @@ describe('an upstream over stdio', () => {
     assert.equal(rig.fleet.kinds().at(-1), 'upstream answered');
   });
 
+  it('is ended and started anew when a person asks, one after the other, also when it heeds nothing', async () => {
+    define('deaf');
+    const client = await rig.client();
+    const stream = await client.stream();
+    const first = await state(client);
+    const held = client.call('hold');
+    await waitFor('the call', async () => (await state(client)).calls.includes('hold'));
+    const most = { running: 0 };
+    const looking = setInterval(() => (most.running = Math.max(most.running, findProcesses(directory).length)), 20);
+    const name = { agent: 'ada', server: upstreamName };
+    await rig.host.endpoint.upstreams.update(name, { why: 'asked', asker: 'window' });
+    const answer = brief(await held);
+    const second = await state(client);
+    clearInterval(looking);
+    assert.deepStrictEqual(
+      [answer.includes('The outcome is unknown'), second.pid === first.pid, most.running, second.calls],
+      [true, false, 1, ['state']],
+    );
+    stream.cut();
+  });
+
+  it('has no process for sessions that its agent has left, and starts one again where it has not', async () => {
+    define();
+    const clients = [await rig.client(), await rig.client(), await rig.client()];
+    await waitFor('the end of the first', () => findProcesses(directory).length === 2);
+    const streams = [await clients[2]?.stream()];
+    clients.push(await rig.client());
+    await waitFor('no more of them', () => findProcesses(directory).length === 3);
+    clients.push(await rig.client());
+    await waitFor('no more than with streams and the last two', () => findProcesses(directory).length === 3);
+    const answers = await Promise.all(clients.map((client) => client.call('echo', { text: 'here' })));
+    assert.deepStrictEqual(
+      answers.map(brief),
+      clients.map(() => 'here'),
+    );
+    for (const stream of streams) stream?.cut();
+  });
+
   it('ends with the session of the agent, also when it heeds nothing', async () => {
     define('deaf');
     const clients = [await rig.client(), await rig.client('bo')];

@@ -108,6 +108,35 @@ describe('ledger', () => {
     assert.deepStrictEqual(states, ['suspect', 'unbound', 'unbound', 'suspect']);
   });
 
+  it('tells good calls of an upstream every 5 s, and at once what is news', () => {
+    ledger.initialized(session);
+    const told: string[] = [];
+    const hear = (reason: string | undefined, roundTripMs?: number): void => {
+      const before = fleet.events.length;
+      ledger.upstream(session, reason, roundTripMs);
+      told.push(fleet.kinds(before).join());
+    };
+    hear(undefined, 20);
+    hear(undefined, 20);
+    now += 4_999;
+    hear(undefined, 20);
+    now += 1;
+    hear(undefined, 20);
+    hear('no answer');
+    hear('no answer');
+    hear(undefined, 30);
+    hear(undefined);
+    void ledger.detached(session, { why: 'asked', asker: 'window' });
+    const due = [ledger.isUpdateDue(session)];
+    hear(undefined, 40);
+    due.push(ledger.isUpdateDue(session), ledger.isUpdateDue({ ...session, launchId: 'ada.0' }));
+    const good = 'upstream answered';
+    assert.deepStrictEqual(
+      [told, due, fleet.state.agents['ada']?.bindings['bowline-self']?.goodCall],
+      [[good, '', '', good, 'upstream failed', '', good, '', good], [true, false, false], { at: now, roundTripMs: 40 }],
+    );
+  });
+
   it('shows a fault of an agent that does not run for the fleet', () => {
     for (const event of agentRunning('bo', now).slice(0, 1)) fleet.report(event);
     ledger.fault({ ...fault, attributedTo: 'bo' }, 'bowline-self', 'served');

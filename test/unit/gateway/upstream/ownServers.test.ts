@@ -231,6 +231,71 @@ describe("an agent's own MCP servers", () => {
     );
   });
 
+  it('are taken up when their file is written, also while the agent is idle, and not for what else Claude writes there', async () => {
+    const url = (port: number): object => ({ type: 'http', url: `http://127.0.0.1:${port}` });
+    const urlNow = async (): Promise<string | undefined> => {
+      const now = await definition('lab');
+      return now?.kind === 'http' ? now.url : undefined;
+    };
+    put('home/.claude.json', { mcpServers: { lab: url(1) } });
+    await create();
+    await launch();
+    const changes: string[] = [];
+    parts.own.onDidChange(({ server }) => changes.push(server));
+    await urlNow();
+    put('home/.claude.json', { mcpServers: { lab: url(22) } });
+    await waitFor('the change', async () => (await urlNow()) === 'http://127.0.0.1:22');
+    const reads: string[] = [];
+    const read = parts.files.read.bind(parts.files);
+    parts.files.read = (...asked) => {
+      reads.push(asked[0]);
+      return read(...asked);
+    };
+    put('home/.claude.json', { mcpServers: { lab: url(22) }, history: ['a prompt'] });
+    put('project/.mcp.json', { mcpServers: { more: url(3) } });
+    await waitFor('the other file', () => brief(agent()).includes('more, project, not approved, not given'));
+    const looks = reads.length;
+    put('project/.claude/settings.local.json', { enabledMcpjsonServers: ['more'] });
+    await waitFor('the relaunch', () => agent().relaunch !== undefined);
+    deepStrictEqual([changes, looks, agent().relaunch?.changed], [['lab', 'more'], 1, ['MCP servers']]);
+  });
+
+  it('are those of one moment: what changes while files are read is for the next reading, one after another', async () => {
+    const servers = (command: string): Record<string, unknown> => ({ lab: { command, args: ['${KEY}'] } });
+    put('home/.claude.json', { mcpServers: servers('one') });
+    await create({ mcpServers: { mine: { command: 'old', args: ['${KEY}'] } } });
+    await launch();
+    const inWords = async (server: string): Promise<string> => {
+      const now = await definition(server);
+      return now?.kind === 'stdio' ? [now.command, ...now.args].join(' ') : 'none';
+    };
+    await inWords('lab');
+    const read = parts.files.read.bind(parts.files);
+    let running = 0;
+    let most = 0;
+    parts.files.read = async (...asked) => {
+      most = Math.max(most, ++running);
+      const result = await read(...asked);
+      running--;
+      return result;
+    };
+    const seen = new Set<string>();
+    parts.own.onDidChange(({ server }) => {
+      void inWords(server).then((words) => seen.add(words));
+    });
+    // A person's command while files are read, and a file that is edited twice at once.
+    put('home/.claude.json', { mcpServers: servers('two') });
+    hook('UserPromptSubmit');
+    const mcpServers = { mine: { command: 'new', args: ['${KEY}'] } };
+    const settings = { claudePath: 'claude', healing: 'auto', environment: { KEY: 'k-2' }, mcpServers } as const;
+    parts.fleet.report({ at: Date.now(), kind: 'settings changed', settings });
+    put('home/.claude.json', { mcpServers: servers('three') });
+    hook('Stop');
+    await waitFor('the last of all', () => seen.has('three k-2'));
+    const mixed = [...seen].filter((words) => !/^(one|two|three|old) k-1$|^(two|three|new) k-2$/.test(words));
+    deepStrictEqual([most, mixed, await inWords('lab'), await inWords('mine')], [1, [], 'three k-2', 'new k-2']);
+  });
+
   it('are left to Claude where the server wants a login that only Claude can make, until their definition is another', async () => {
     const server = (url: string): object => ({ mcpServers: { lab: { type: 'http', url } } });
     put('home/.claude.json', server('https://lab.example'));
