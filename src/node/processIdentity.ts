@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { isErrorWithCode } from './files.ts';
 
@@ -62,16 +62,36 @@ async function parentOf(pid: number): Promise<number | undefined> {
 }
 
 /**
- * State letter, parent and start time (field 22) of a /proc/pid/stat line. The name in parentheses may itself hold spaces and
+ * Leaders of the process groups in which this variable is set, among the processes of this user. Only Linux tells; elsewhere
+ * there are none.
+ */
+export async function groupsWith(variable: string, value: string): Promise<readonly number[]> {
+  if (process.platform !== 'linux') return [];
+  const groups = new Set<number>();
+  const setting = `\0${variable}=${value}\0`;
+  for (const pid of await readdir('/proc')) {
+    if (!/^\d+$/.test(pid)) continue;
+    const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
+    if (!`\0${environment}`.includes(setting)) continue;
+    const stat = parseProcStat(await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ''));
+    if (stat !== undefined) groups.add(stat.group);
+  }
+  return [...groups];
+}
+
+/**
+ * State letter, parent, group and start time (field 22) of a /proc/pid/stat line. The name in parentheses may itself hold spaces and
  * parentheses, so the fields are counted from the last one.
  */
-export function parseProcStat(line: string): { state: string; parent: number; startTicks: string } | undefined {
+export function parseProcStat(
+  line: string,
+): { state: string; parent: number; group: number; startTicks: string } | undefined {
   const end = line.lastIndexOf(')');
   const fields = end < 0 ? [] : line.slice(end + 2).split(' ');
   const [state] = fields;
   const startTicks = fields[19];
   return state !== undefined && startTicks !== undefined && /^\d+$/.test(startTicks)
-    ? { state, parent: Number(fields[1]), startTicks }
+    ? { state, parent: Number(fields[1]), group: Number(fields[2]), startTicks }
     : undefined;
 }
 

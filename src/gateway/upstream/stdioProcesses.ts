@@ -1,15 +1,24 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { readdir, rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { messageOf } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { ensurePrivateDirectory, readJsonFile, writeFileAtomic } from '../../node/files.ts';
-import { isSameProcess, type ProcessIdentity, processIdentity } from '../../node/processIdentity.ts';
+import { groupsWith, isSameProcess, type ProcessIdentity, processIdentity } from '../../node/processIdentity.ts';
 import { defaultPatience, endGroup, groupGone, type Patience, signalGroup } from './stdioGroup.ts';
 
 const identitySchema = z.object({ pid: z.int(), startTime: z.string() });
-const recordSchema = z.object({ process: identitySchema, gateway: identitySchema });
+/** Without `process`: one was about to be started with this mark in its environment. */
+const recordSchema = z.object({
+  gateway: identitySchema,
+  mark: z.exactOptional(z.string()),
+  process: z.exactOptional(identitySchema),
+});
+
+/** By this a process is found that was started right before its gateway was killed. */
+const markVariable = 'BOWLINE_UPSTREAM';
 
 /** A program with arguments, started by no shell. */
 export interface StdioProgram {
@@ -38,13 +47,21 @@ export interface StdioProcessesOptions {
   readonly patience?: Patience;
 }
 
+/** A process that runs, and its record. */
+interface Running {
+  readonly path: string;
+  /** Absent: it is not being ended. */
+  readonly ending?: Promise<void>;
+}
+
 /**
- * The stdio servers that this gateway runs, each in a process group of its own. Each is on record before it is sent
- * anything: one that outlives a gateway that was killed is ended by the next one.
+ * The stdio servers that this gateway runs, each in a process group of its own. That one is to be started is on record
+ * before it is, and which one it is before it is sent anything: one that outlives a gateway that was killed is ended by
+ * the next one.
  */
 export class StdioProcesses {
-  /** By the group's number; with a promise those that are being ended. */
-  private readonly running = new Map<number, Promise<void> | undefined>();
+  /** By the group's number. */
+  private readonly running = new Map<number, Running>();
   private readonly patience: Patience;
 
   constructor(private readonly options: StdioProcessesOptions) {
@@ -53,25 +70,34 @@ export class StdioProcesses {
 
   /** Starts a program. Its output is to be read from the same turn on. Rejects with the system's error. */
   async start({ command, args, environment, directory }: StdioProgram): Promise<StdioProcess> {
-    const child = spawn(command, args, { cwd: directory, env: environment, detached: true, stdio: 'pipe' });
-    await new Promise((resolve, reject) => {
-      child.once('spawn', resolve);
-      child.once('error', reject);
-    });
+    const mark = randomUUID();
+    const path = join(this.options.directory, `${mark}.json`);
+    await this.announce(path, mark);
+    const env = { ...environment, [markVariable]: mark };
+    const child = spawn(command, args, { cwd: directory, env, detached: true, stdio: 'pipe' });
+    try {
+      await new Promise((resolve, reject) => {
+        child.once('spawn', resolve);
+        child.once('error', reject);
+      });
+    } catch (error) {
+      await remove(path);
+      throw error;
+    }
     const { pid } = child;
     if (pid === undefined) throw new Error(`${command} was started without a pid`);
-    this.running.set(pid, undefined);
+    this.running.set(pid, { path });
     const end = (): Promise<void> => this.end(child, pid);
     child.once('exit', () => void end());
     child.on('error', (error) => {
       this.options.log.warn('a process of an upstream server', { pid, reason: error.message });
     });
-    return { child, recorded: this.record(pid), end };
+    return { child, recorded: this.record(pid, path), end };
   }
 
   /** Resolves when all those that are being ended are gone. */
   async settled(): Promise<void> {
-    for (const ending of [...this.running.values()]) await ending;
+    for (const { ending } of [...this.running.values()]) await ending;
   }
 
   /** For the moment in which this process ends: nothing of it is left. */
@@ -91,27 +117,29 @@ export class StdioProcesses {
     const path = join(directory, name);
     const reading = await readJsonFile(path, recordSchema);
     if (reading.kind === 'ok') {
-      const { process: left, gateway: owner } = reading.value;
+      const { process: left, mark, gateway: owner } = reading.value;
       if (owner.pid === gateway.pid && owner.startTime === gateway.startTime) return;
       if ((await isSameProcess(owner)) !== 'gone') return;
-      const presence = await isSameProcess(left);
+      const presence = left === undefined ? 'gone' : await isSameProcess(left);
       if (presence === 'unknown') return;
-      if (presence === 'alive') {
-        log.info('a server that a former gateway left is ended', { pid: left.pid });
-        if (!(await endGroup(left.pid, this.patience.termination))) return;
+      const leaders = left === undefined && mark !== undefined ? await groupsWith(markVariable, mark) : [];
+      for (const pid of left !== undefined && presence === 'alive' ? [left.pid] : leaders) {
+        log.info('a server that a former gateway left is ended', { pid });
+        if (!(await endGroup(pid, this.patience.termination))) return;
       }
     }
     await rm(path, { force: true });
   }
 
   private end(child: ChildProcessWithoutNullStreams, pid: number): Promise<void> {
-    if (!this.running.has(pid)) return Promise.resolve();
-    const ending = this.running.get(pid) ?? this.endGroup(child, pid);
-    this.running.set(pid, ending);
+    const running = this.running.get(pid);
+    if (running === undefined) return Promise.resolve();
+    const { path, ending = this.endGroup(child, pid, path) } = running;
+    this.running.set(pid, { path, ending });
     return ending;
   }
 
-  private async endGroup(child: ChildProcessWithoutNullStreams, pid: number): Promise<void> {
+  private async endGroup(child: ChildProcessWithoutNullStreams, pid: number, path: string): Promise<void> {
     const hasExited = child.exitCode !== null || child.signalCode !== null;
     child.stdin.end();
     const gone =
@@ -119,23 +147,33 @@ export class StdioProcesses {
       (await endGroup(pid, this.patience.termination));
     if (!gone) this.options.log.error('a process of an upstream server does not end', { pid });
     this.running.delete(pid);
-    await rm(this.pathOf(pid), { force: true }).catch(() => undefined);
+    await remove(path);
   }
 
-  private async record(pid: number): Promise<void> {
+  /** Outlives the end of this process, not that of the machine, with which the server would end. */
+  private async announce(path: string, mark: string): Promise<void> {
     const { directory, gateway, log } = this.options;
+    try {
+      await ensurePrivateDirectory(directory);
+      await writeFile(path, `${JSON.stringify({ gateway, mark })}\n`, { mode: 0o600 });
+    } catch (error) {
+      log.warn('a process of an upstream server cannot be announced', { reason: messageOf(error) });
+    }
+  }
+
+  private async record(pid: number, path: string): Promise<void> {
+    const { gateway, log } = this.options;
     try {
       const identity = await processIdentity(pid);
       if (identity === undefined) return;
-      await ensurePrivateDirectory(directory);
-      await writeFileAtomic(this.pathOf(pid), `${JSON.stringify({ process: identity, gateway })}\n`);
-      if (!this.running.has(pid)) await rm(this.pathOf(pid), { force: true });
+      await writeFileAtomic(path, `${JSON.stringify({ process: identity, gateway })}\n`);
+      if (!this.running.has(pid)) await remove(path);
     } catch (error) {
       log.warn('a process of an upstream server is not on record', { pid, reason: messageOf(error) });
     }
   }
+}
 
-  private pathOf(pid: number): string {
-    return join(this.options.directory, `${pid}.json`);
-  }
+async function remove(path: string): Promise<void> {
+  await rm(path, { force: true }).catch(() => undefined);
 }

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import * as z from 'zod/mini';
 import { silentLog } from '../../../src/base/log.ts';
 import type { MessagePipe } from '../../../src/gateway/upstream/pipe.ts';
 import { openStdioPipe } from '../../../src/gateway/upstream/stdioPipe.ts';
@@ -10,6 +13,12 @@ import { processIdentity } from '../../../src/node/processIdentity.ts';
 import { bundlePrograms } from '../../harness/bundle.ts';
 import { findProcesses } from '../../harness/processes.mjs';
 import { waitFor } from '../../harness/waitFor.ts';
+
+const environmentSchema = z.object({
+  environment: z.record(z.string(), z.string()),
+  directory: z.string(),
+  arguments: z.array(z.string()),
+});
 
 describe('a pipe to a stdio server', () => {
   let programs: string;
@@ -20,7 +29,8 @@ describe('a pipe to a stdio server', () => {
   before(async () => {
     programs = await mkdtemp(join(tmpdir(), 'bowline-programs-'));
     const rough = join(import.meta.dirname, '../../harness/upstreams/roughStdioMain.ts');
-    await bundlePrograms({ entryPoints: { rough }, directory: programs });
+    const killed = join(import.meta.dirname, '../../harness/upstreams/killedAtStartMain.ts');
+    await bundlePrograms({ entryPoints: { rough, killed }, directory: programs });
   });
 
   after(() => rm(programs, { recursive: true }));
@@ -74,7 +84,11 @@ describe('a pipe to a stdio server', () => {
     const { environment } = program();
     await open(program('environment', ...odd));
     const [line = ''] = await says(1);
-    assert.deepStrictEqual(JSON.parse(line), { environment, directory, arguments: odd });
+    const { BOWLINE_UPSTREAM: mark, ...given } = environmentSchema.parse(JSON.parse(line)).environment;
+    assert.deepStrictEqual(
+      { ...environmentSchema.parse(JSON.parse(line)), environment: given, isMarked: (mark ?? '').length > 30 },
+      { environment, directory, arguments: odd, isMarked: true },
+    );
   });
 
   it('takes messages in order, however big they are, and gives them back', async () => {
@@ -164,6 +178,23 @@ describe('a pipe to a stdio server', () => {
     assert.deepStrictEqual(
       { running, recorded, left: findProcesses(directory), told, records: await readdir(join(directory, 'records')) },
       { running: 2, recorded: 2, left: [], told: [], records: [] },
+    );
+  });
+
+  it('leaves none for long that a gateway had just started when it was killed, and no other process is touched', async () => {
+    const start = { directory: join(directory, 'records'), program: program('deaf') };
+    const gateway = spawn(process.execPath, [join(programs, 'killed.js'), JSON.stringify(start)], { stdio: 'ignore' });
+    await once(gateway, 'exit');
+    const { signalCode: signal } = gateway;
+    const left = findProcesses(directory).length;
+    const other = await open(program('deaf'));
+    await processes.endLeftOver();
+    const after = findProcesses(directory).length;
+    other.dispose();
+    await processes.settled();
+    assert.deepStrictEqual(
+      { signal, left, after, records: await readdir(join(directory, 'records')) },
+      { signal: 'SIGKILL', left: 1, after: 1, records: [] },
     );
   });
 });

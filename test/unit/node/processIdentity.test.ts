@@ -15,9 +15,9 @@ describe('processIdentity', () => {
         parseProcStat(''),
       ],
       [
-        { state: 'S', parent: 1, startTicks: '4711' },
-        { state: 'Z', parent: 1, startTicks: '4711' },
-        { state: 'R', parent: 1, startTicks: '4711' },
+        { state: 'S', parent: 1, group: 2, startTicks: '4711' },
+        { state: 'Z', parent: 1, group: 2, startTicks: '4711' },
+        { state: 'R', parent: 1, group: 2, startTicks: '4711' },
         undefined,
         undefined,
       ],
