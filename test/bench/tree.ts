@@ -23,7 +23,12 @@ const manifest = {
   },
 };
 
-const resultSchema = z.object({ settled: z.array(z.number()), longest: z.number(), share: z.number() });
+const resultSchema = z.object({
+  settled: z.array(z.number()),
+  longest: z.number(),
+  latest: z.number(),
+  share: z.number(),
+});
 
 /**
  * How long after an event the Agents view and the status bar are set, with 200 agents, the view open in a real window and
@@ -61,7 +66,7 @@ export const tree: Figure = {
           TMPDIR: folder('tmp'),
         },
       });
-      const { settled, longest, share } = resultSchema.parse(JSON.parse(await readFile(result, 'utf8')));
+      const { settled, longest, latest, share } = resultSchema.parse(JSON.parse(await readFile(result, 'utf8')));
       const worst = Math.max(...settled);
       return [
         {
@@ -77,7 +82,7 @@ export const tree: Figure = {
           value: longest,
           unit: 'ms',
           goal: 30,
-          remark: `${Math.round(share * 100)} % of a core`,
+          remark: `${latest.toFixed(0)} ms with all else that ran, ${Math.round(share * 100)} % of a core`,
         },
       ];
     } finally {

@@ -1,4 +1,5 @@
 import { deepStrictEqual, match } from 'node:assert/strict';
+import * as z from 'zod/mini';
 import { waitFor } from '../harness/waitFor.ts';
 import { type Locator, quickInput, runCommand } from '../host/workbench.ts';
 import { FleetWindow, type StoryReport } from './fleetWindow.ts';
@@ -19,6 +20,7 @@ export const waiting: Story = {
       await window.waitForBindings('bound', { timeoutMs: 90_000 });
       await severalAtOnce(window, report);
       await asked(window, report);
+      await closed(window, report);
       await doctor(window, report);
     }),
 };
@@ -92,6 +94,24 @@ async function asked(window: FleetWindow, report: StoryReport): Promise<void> {
   await runCommand(page, 'Bowline: Next Waiting Agent');
   await editor.offers('No agent waits for you.', patience);
   report.say('bo asked: it came first, was told once, was reached by a key, and tells no more');
+}
+
+/** What a person closes is a terminal, and is told so once. */
+async function closed({ editor, page, fleet }: FleetWindow, report: StoryReport): Promise<void> {
+  const before = await fleet.request('GET', '/agents');
+  await runCommand(page, 'Terminal: Kill All Terminals');
+  await editor.offers('goes on without its terminal', patience);
+  deepStrictEqual(await page.locator('.notification-list-item', { hasText: 'goes on without' }).count(), 1);
+  deepStrictEqual(lives(await fleet.request('GET', '/agents')), lives(before));
+  report.say('closing both terminals ended no agent, and was told once');
+}
+
+const livesSchema = z.object({
+  agents: z.array(z.object({ name: z.string(), life: z.string(), sessionId: z.string() })),
+});
+
+function lives(answer: unknown): unknown {
+  return livesSchema.parse(answer).agents;
 }
 
 /** Down to a line, and Enter on it, without the mouse. */
