@@ -16,6 +16,8 @@ const scopes: Readonly<Record<ServerScope, string>> = {
   local: "Claude's local scope",
   project: 'the project',
   user: "Claude's user scope",
+  plugin: 'a plugin of Claude',
+  'claude.ai': 'claude.ai',
 };
 
 /** One line: how Claude reaches it, and why so. */

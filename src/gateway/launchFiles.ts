@@ -4,6 +4,7 @@ import { shellLine } from '../core/claude/shellLine.ts';
 import { type Agent, configuredBuiltIns, runningLaunch } from '../core/fleet/agent.ts';
 import { builtInServers } from '../core/fleet/builtInServers.ts';
 import type { Launch } from '../core/fleet/life.ts';
+import { keptFromClaude } from '../core/mcp/keptFromClaude.ts';
 import type { ResolvedServer } from '../core/mcp/resolveServers.ts';
 import type { ServerEntry } from '../core/mcp/serverEntry.ts';
 import { ensurePrivateDirectory, writeFileAtomic } from '../node/files.ts';
@@ -97,7 +98,7 @@ export class LaunchFiles {
     });
   }
 
-  /** All that Claude is to know of servers: with `--strict-mcp-config` it reads no other file for them. */
+  /** Each name here beats the same name of every file that Claude reads itself. */
   private mcpConfiguration(agent: Agent, launch: Launch, key: string, own: readonly ResolvedServer[]): object {
     const headers = { 'X-Agent-Name': agent.name, 'X-Agent-Launch': launch.id, Authorization: `Bearer ${key}` };
     const address = (server: string): string => `http://127.0.0.1:${this.options.port}/mcp/${server}`;
@@ -113,15 +114,13 @@ export class LaunchFiles {
   }
 
   private settings(agent: Agent, launch: Launch, own: readonly ResolvedServer[]): object {
-    // Claude asks about these all the same, and an answer would change nothing (measured, claude 2.1.160).
-    const projectServers = own.flatMap(({ server, project }) => (project === undefined ? [] : [server.name]));
     const hooks = hookSettings({
       // Without a shell in between, what runs the hook is Claude itself.
       command: `exec ${shellLine([this.options.paths.launcher, 'hook', agent.name, launch.id])}`,
       // What an agent's own servers may do is for Claude's permissions to say.
       allowedServers: builtInServers.filter((name) => agent.configuration.servers[name] === 'on'),
     });
-    return { ...hooks, ...(projectServers.length > 0 && { disabledMcpjsonServers: projectServers }) };
+    return { ...hooks, ...keptFromClaude(own, configuredBuiltIns(agent)) };
   }
 }
 

@@ -1,16 +1,20 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import * as z from 'zod/mini';
-import { messageOf } from '../base/errors.ts';
 import type { ClaudeDecisions } from '../core/mcp/resolveServers.ts';
 import type { EntrySource } from '../core/mcp/serverEntry.ts';
 import { readEntries, serverRecordSchema } from '../protocol/mcpEntries.ts';
 import { claudeDirectory, claudeFile } from './claudeDirectory.ts';
-import { isErrorWithCode, readJsonFile, readTextFile } from './files.ts';
+import { ClaudePlugins } from './claudePlugins.ts';
+import { readTextFile } from './files.ts';
+import { KeptFiles } from './keptFiles.ts';
 
 /** What Claude's files say about the MCP servers of one directory. */
 export interface McpConfiguration {
-  /** In the order in which they win: the local scope, the project's files (the nearest first), the user's scope. */
+  /**
+   * In the order in which they win: the local scope, the project's files (the nearest first), the user's scope, and what
+   * Claude adds by itself: its plugins, and the connectors of claude.ai.
+   */
   readonly sources: readonly EntrySource[];
   readonly decisions: ClaudeDecisions;
   /** What a person or Claude may write: the files of the directory and its repository, and the person's own. */
@@ -29,11 +33,13 @@ const decisionsSchema = {
 const projectSchema = z.object({ ...decisionsSchema, mcpServers: servers, disabledMcpServers: names });
 const claudeFileSchema = z.object({
   mcpServers: servers,
+  claudeAiMcpEverConnected: names,
   projects: z.catch(z.record(z.string(), z.catch(projectSchema, z.parse(projectSchema, {}))), {}),
 });
 const settingsFileSchema = z.object({
   ...decisionsSchema,
   enableAllProjectMcpServers: z.catch(z.optional(z.boolean()), undefined),
+  enabledPlugins: z.catch(z.record(z.string(), z.unknown()), {}),
   allowedMcpServers: z.optional(z.unknown()),
   deniedMcpServers: z.optional(z.unknown()),
 });
@@ -56,6 +62,7 @@ export class McpConfigurationFiles {
   private readonly mcpFiles = new KeptFiles(mcpFileSchema);
   /** What {@link saysOther} last found, as text. */
   private readonly told = new Map<string, string>();
+  private readonly plugins = new ClaudePlugins();
 
   /** `environment`: that of the process. Never rejects. */
   async read(directory: string, environment: Readonly<Record<string, string>>): Promise<McpConfiguration> {
@@ -78,11 +85,22 @@ export class McpConfigurationFiles {
       Promise.all(projectFiles.map((file) => this.projectSource(file))),
     ]);
     const project = claude?.value?.projects[repository?.main ?? directory];
+    const weakestFirst = [user, ...shared, ...local, managed].filter((one) => one !== undefined);
+    const plugins =
+      home === undefined
+        ? []
+        : await this.plugins.read({
+            home,
+            projects: [directory, repository?.top, repository?.main].filter((one) => one !== undefined),
+            enabled: weakestFirst.map(({ enabledPlugins }) => enabledPlugins),
+          });
     return {
       sources: [
         readEntries('local', userFile ?? '', project?.mcpServers ?? {}),
         ...projectSources,
         readEntries('user', userFile ?? '', claude?.value?.mcpServers ?? {}),
+        ...plugins,
+        connectors(userFile ?? '', claude?.value?.claudeAiMcpEverConnected ?? []),
       ],
       decisions: decisionsOf({
         persons: [managed, ...local, user].filter((one) => one !== undefined),
@@ -114,55 +132,13 @@ export class McpConfigurationFiles {
   }
 }
 
-interface FileReading<T> {
-  /** As it was when it could last be read; absent: there is none. */
-  readonly value?: T;
-  readonly problem?: string;
-}
-
-/** Files of one shape, and what stood in them. */
-class KeptFiles<T> {
-  private readonly kept = new Map<string, { readonly signature: string; readonly reading: FileReading<T> }>();
-
-  constructor(private readonly schema: z.core.$ZodType<T>) {}
-
-  /** Never rejects. */
-  async read(path: string): Promise<FileReading<T>> {
-    const signature = await signatureOf(path);
-    if (signature === undefined) {
-      this.kept.delete(path);
-      return {};
-    }
-    const kept = this.kept.get(path);
-    if (kept?.signature === signature) return kept.reading;
-    const reading = await this.readAnew(path, kept?.reading);
-    this.kept.set(path, { signature, reading });
-    return reading;
-  }
-
-  private async readAnew(path: string, former: FileReading<T> | undefined): Promise<FileReading<T>> {
-    const problem = (reason: string): FileReading<T> => ({
-      ...(former?.value !== undefined && { value: former.value }),
-      problem: `it cannot be read (${reason})`,
-    });
-    try {
-      const reading = await readJsonFile(path, this.schema);
-      if (reading.kind === 'missing') return {};
-      return reading.kind === 'ok' ? { value: reading.value } : problem(reading.reason);
-    } catch (error) {
-      return problem(messageOf(error));
-    }
-  }
-}
-
-/** Differs whenever the file was written; undefined: there is none. */
-async function signatureOf(path: string): Promise<string | undefined> {
-  try {
-    const { ino, size, mtimeMs, ctimeMs } = await stat(path);
-    return [ino, size, mtimeMs, ctimeMs].join(' ');
-  } catch (error) {
-    return isErrorWithCode(error, 'ENOENT') || isErrorWithCode(error, 'ENOTDIR') ? undefined : messageOf(error);
-  }
+/**
+ * Connectors of claude.ai, which Claude keeps by name once one was connected (measured, claude 2.1.160 and 2.1.332, with a
+ * fake api.anthropic.com).
+ */
+function connectors(file: string, known: readonly string[]): EntrySource {
+  const entries = known.map((name) => [name, { transport: { kind: 'other', why: '' }, raw: {} }] as const);
+  return { scope: 'claude.ai', file, entries: Object.fromEntries(entries), bad: [] };
 }
 
 /** The directory and all above it. */

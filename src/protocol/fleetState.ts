@@ -369,7 +369,7 @@ export const adoptedConversationSchema = z.extend(z.pick(adoptionSchema, { pid: 
   transcriptPath: z.string(),
 });
 
-const serverScopeSchema = z.enum(['bowline', 'local', 'project', 'user']);
+const serverScopeSchema = z.enum(['bowline', 'local', 'project', 'user', 'plugin', 'claude.ai']);
 
 export const ownServerSchema = z.object({
   name: z.string(),

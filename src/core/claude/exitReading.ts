@@ -15,6 +15,8 @@ const lines: readonly (readonly [RegExp, ExitReading])[] = [
   [/\bnot logged in\b|run \/login\b|\binvalid api key\b|\bfailed to authenticate\b/i, 'login needed'],
   [/^error: (?:unknown option|option |unknown command|missing required|too many arguments)/, 'configuration error'],
   [/^(?:Error: )?(?:Invalid )?MCP config/i, 'configuration error'],
+  // On a machine whose owner prescribes the MCP servers (managed-mcp.json).
+  [/^You cannot dynamically configure MCP servers\b/, 'configuration error'],
   [/^Error: (?:Settings file not found|Invalid)/i, 'configuration error'],
   [/(?:command )?not found$|no such file or directory$/i, 'binary missing'],
 ];

@@ -15,16 +15,16 @@ export interface LaunchOptions {
 
 /**
  * The words after the program. `--mcp-config` takes every word that follows it, so files are given with `=`, which it
- * does not do (measured, claude 2.1.160 and 2.1.332). The file is all that Claude reads of MCP servers, so that each name has
- * one source. Throws a RangeError for a session id that is no UUID: Claude would
- * open a list of conversations and wait there.
+ * does not do (measured, claude 2.1.160 and 2.1.332). A name that the MCP file gives beats the same name of every scope and
+ * plugin, which is then not started; `--strict-mcp-config` would take the servers of plugins and the connectors of claude.ai
+ * away (measured, both; see `keptFromClaude`). Throws a RangeError for a session id that is no UUID: Claude would open a list
+ * of conversations and wait there.
  */
 export function launchArguments(options: LaunchOptions): readonly string[] {
   const { conversation, model, permissionMode, effort, systemPrompt, addedDirectories = [] } = options;
   return [
     `--settings=${options.settingsFile}`,
     `--mcp-config=${options.mcpConfigFile}`,
-    '--strict-mcp-config',
     ...(conversation.mode === 'resume' ? [`--resume=${checkedSessionId(conversation.sessionId)}`] : []),
     ...(model === undefined ? [] : [`--model=${model}`]),
     ...(permissionMode === undefined ? [] : [`--permission-mode=${permissionMode}`]),

@@ -1,13 +1,15 @@
-import { expandVariables } from './expandVariables.ts';
+import { type ExpandedTransport, expandTransport } from './expandTransport.ts';
 import type { OwnServer, ProjectApproval } from './ownServer.ts';
 import {
+  type ClaudesScope,
   type EntrySource,
-  type EntryTransport,
+  isClaudesOwn,
   type ServerEntry,
   type ServerScope,
   wantsLogin,
 } from './serverEntry.ts';
 import { stableText } from './stableText.ts';
+import { withoutRepeated } from './withoutRepeated.ts';
 
 /** What Claude's settings and records say about servers, all files together. */
 export interface ClaudeDecisions {
@@ -44,13 +46,13 @@ export interface ResolvedServer {
   readonly server: OwnServer;
   /** For the gateway; absent: it is not through Bowline. */
   readonly target?: ExpandedTransport;
+  /** Present: Claude itself keeps it off, until a person switches it on there. */
+  readonly switchedOff?: true;
   /** As it stands in the person's file; absent: Claude is not given it. */
   readonly entry?: ServerEntry;
   /** The project's definition of this name and its file; absent: there is none. */
   readonly project?: { readonly file: string; readonly entry: ServerEntry };
 }
-
-export type ExpandedTransport = Exclude<EntryTransport, { kind: 'other' }>;
 
 /** A definition of one name. */
 interface Candidate {
@@ -68,7 +70,10 @@ export function resolveServers(options: ResolveOptions): readonly ResolvedServer
   const names = new Set(
     sources.flatMap(({ entries, bad }) => [...Object.keys(entries), ...bad.map(({ name }) => name)]),
   );
-  return [...names].map((name) => resolve(name, options));
+  return withoutRepeated(
+    [...names].map((name) => resolve(name, options)),
+    options,
+  );
 }
 
 function resolve(name: string, options: ResolveOptions): ResolvedServer {
@@ -101,12 +106,15 @@ function resolve(name: string, options: ResolveOptions): ResolvedServer {
   }
   const { scope, entry } = winner;
   if (options.decisions.off.includes(name))
-    return notGiven(scope, 'It is switched off in Claude, by /mcp or a setting.');
+    return { ...notGiven(scope, 'It is switched off in Claude, by /mcp or a setting.'), switchedOff: true };
   if (name.startsWith('bowline-')) {
     return notGiven(
       scope,
       'Names that begin with "bowline-" are those of Bowline itself. Give the server another name.',
     );
+  }
+  if (isClaudesOwn(scope)) {
+    return { server: { ...known, scope, way: 'direct', reason: claudesReasons[scope] }, ...project };
   }
   const direct = whyDirect(name, entry, options);
   if (direct !== undefined) {
@@ -125,6 +133,11 @@ function approvalOf(name: string, { file, entry }: Candidate, options: ResolveOp
   if (approved === 'all' || approved.includes(name)) return { state: 'by Claude', digest };
   return { state: options.approvedHere.has(digest) ? 'by Bowline' : 'not approved', digest };
 }
+
+const claudesReasons: Readonly<Record<ClaudesScope, string>> = {
+  plugin: 'It belongs to a plugin, and Claude runs it with that.',
+  'claude.ai': 'It is a connector of claude.ai, which Claude reaches by itself while you are logged in there.',
+};
 
 function unapproved({ state }: ProjectApproval): string {
   return state === 'disabled'
@@ -151,51 +164,4 @@ function whyDirect(name: string, entry: ServerEntry, options: ResolveOptions): s
 /** What a definition is remembered by whose server asked for a login. */
 export function loginKey(name: string, entry: ServerEntry, digest: ResolveOptions['digest']): string {
   return digest(stableText([name, entry.raw]));
-}
-
-type TransportReading =
-  | { readonly kind: 'expanded'; readonly target: ExpandedTransport }
-  | { readonly kind: 'wrong'; readonly reason: string };
-
-function expandTransport(transport: EntryTransport, environment: ResolveOptions['environment']): TransportReading {
-  const missing = new Set<string>();
-  const fill = (one: string): string => {
-    const expansion = expandVariables(one, environment);
-    if (expansion.kind === 'expanded') return expansion.text;
-    for (const name of expansion.names) missing.add(name);
-    return one;
-  };
-  const fillAll = (values: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
-    Object.fromEntries(Object.entries(values).map(([name, value]) => [name, fill(value)]));
-  const target = filled(transport, fill, fillAll);
-  if (missing.size > 0 || target === undefined) {
-    const names = [...missing];
-    const [verb, next] = names.length === 1 ? ['is', 'it'] : ['are', 'them'];
-    return {
-      kind: 'wrong',
-      reason: `${names.join(', ')} ${verb} not set in the agent's environment. Set ${next} in the setting "bowline.environment", or give a default in the definition.`,
-    };
-  }
-  if (target.kind !== 'stdio' && !/^https?:\/\/[^/]/i.test(target.url)) {
-    return { kind: 'wrong', reason: 'Its address is none that begins with http:// or https://.' };
-  }
-  return { kind: 'expanded', target };
-}
-
-function filled(
-  transport: EntryTransport,
-  fill: (text: string) => string,
-  fillAll: (values: Readonly<Record<string, string>>) => Readonly<Record<string, string>>,
-): ExpandedTransport | undefined {
-  switch (transport.kind) {
-    case 'stdio': {
-      const { kind, command, args, environment } = transport;
-      return { kind, command: fill(command), args: args.map(fill), environment: fillAll(environment) };
-    }
-    case 'http':
-    case 'sse':
-      return { kind: transport.kind, url: fill(transport.url), headers: fillAll(transport.headers) };
-    case 'other':
-      return undefined;
-  }
 }

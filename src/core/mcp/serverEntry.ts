@@ -1,5 +1,12 @@
-/** Where a definition of an MCP server comes from. The three last are Claude's own words for them. */
-export type ServerScope = 'bowline' | 'local' | 'project' | 'user';
+/** Where a definition of an MCP server comes from. `local`, `project` and `user` are Claude's own words for them. */
+export type ServerScope = 'bowline' | 'local' | 'project' | 'user' | ClaudesScope;
+
+/** What Claude finds and runs by itself, for an agent as for a process that was started by hand. */
+export type ClaudesScope = 'plugin' | 'claude.ai';
+
+export function isClaudesOwn(scope: ServerScope): scope is ClaudesScope {
+  return scope === 'plugin' || scope === 'claude.ai';
+}
 
 /** An entry of `mcpServers`, as it stands in a file: nothing in it is expanded. It may hold secrets. */
 export interface ServerEntry {
@@ -30,4 +37,6 @@ export interface EntrySource {
   readonly entries: Readonly<Record<string, ServerEntry>>;
   /** Entries that are none, each with why; they take nothing else with them. */
   readonly bad: readonly { readonly name: string; readonly reason: string }[];
+  /** Variables of these entries alone, over those of the agent; absent: none. */
+  readonly variables?: Readonly<Record<string, string>>;
 }

@@ -145,7 +145,7 @@ describe('restarts', () => {
       ],
       [
         ['resume', sessionId, '/work/ada'],
-        `'claude' '--settings=/agents/ada/settings.json' '--mcp-config=/agents/ada/mcp.json' '--strict-mcp-config' '--resume=${sessionId}'`,
+        `'claude' '--settings=/agents/ada/settings.json' '--mcp-config=/agents/ada/mcp.json' '--resume=${sessionId}'`,
         'Blocked: unsent input. Attach, and send or remove what stands there.',
         { kind: 'compared', added: ['NEW'], changed: ['CHANGED'], removed: ['GONE'] },
         ['fresh', undefined, 'Everything in the conversation: the agent saved no context. The transcript file stays.'],

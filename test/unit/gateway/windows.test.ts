@@ -167,12 +167,7 @@ describe('windows', () => {
           launchId: 'l',
           directory: join(parts.paths.directory, 'a'),
           program: 'claude',
-          arguments: [
-            `--settings=${files.settings}`,
-            `--mcp-config=${files.mcpConfig}`,
-            '--strict-mcp-config',
-            '--model=opus',
-          ],
+          arguments: [`--settings=${files.settings}`, `--mcp-config=${files.mcpConfig}`, '--model=opus'],
           environment: { BOWLINE_AGENT: 'ada', BOWLINE_LAUNCH: task.launchId },
         },
         mcp: {

@@ -140,6 +140,84 @@ describe('McpConfigurationFiles', () => {
     deepStrictEqual((await read('work/sub')).decisions, { ...undecided, approved: ['a'], refused: ['b'] });
   });
 
+  describe('of plugins', () => {
+    const market = (source: string): object => ({
+      'home/.claude/plugins/known_marketplaces.json': {
+        market: { source: { source, path: path.join(root, 'market') }, installLocation: path.join(root, 'market') },
+      },
+      'market/.claude-plugin/marketplace.json': {
+        plugins: [5, { name: 'p', source: './p' }],
+      },
+      'market/p/.mcp.json': { mcpServers: { inPlace: server('x') } },
+    });
+    const installed = (installs: object): object => ({ version: 2, plugins: installs });
+    const putAll = async (all: object): Promise<void> => {
+      for (const [name, value] of Object.entries(all)) await put(name, value);
+    };
+    const ofPlugins = (configuration: McpConfiguration): readonly string[] =>
+      named(configuration).filter((line) => line.startsWith('plugin'));
+
+    beforeEach(async () => {
+      await putAll({
+        'home/.claude/settings.json': { enabledPlugins: { 'p@market': true, 'q@market': true, 'off@market': false } },
+        'home/.claude/plugins/installed_plugins.json': installed({
+          'p@market': [{ scope: 'user', installPath: path.join(root, 'cache/p') }],
+          'q@market': [
+            { scope: 'project', projectPath: path.join(root, 'work'), installPath: path.join(root, 'cache/q') },
+          ],
+          'off@market': [{ scope: 'user', installPath: path.join(root, 'cache/off') }],
+          'unasked@market': [{ scope: 'user', installPath: path.join(root, 'cache/off') }],
+          'bad@market': 5,
+        }),
+        'cache/off/.mcp.json': { mcpServers: { off: server('off') } },
+        'cache/p/.claude-plugin/plugin.json': {
+          name: 'p',
+          mcpServers: ['./more.json', './.mcp.json', '../../home/.claude.json', 5],
+        },
+        'cache/p/.mcp.json': { flat: server('flat') },
+        'cache/p/more.json': { mcpServers: { more: server('more'), none: 5 } },
+        'cache/q/.claude-plugin/plugin.json': { name: 'Q', mcpServers: { inline: server('inline') } },
+        'home/.claude.json': { mcpServers: {}, claudeAiMcpEverConnected: ['claude.ai Mail'] },
+      });
+    });
+
+    it('finds those of plugins that are switched on here, wherever a plugin names them, and the connectors of claude.ai', async () => {
+      await putAll(market('github'));
+      await mkdir(path.join(root, 'elsewhere'));
+      deepStrictEqual(
+        [
+          named(await read()),
+          ofPlugins(await read('elsewhere')).length,
+          (await read()).sources.find(({ scope }) => scope === 'plugin')?.variables,
+        ],
+        [
+          [
+            'plugin cache/p/.mcp.json: plugin:p:flat',
+            'plugin cache/p/more.json: plugin:p:more, plugin:p:none (the server "plugin:p:none" is none (entry: Invalid input: expected record, received number))',
+            'plugin cache/q/.claude-plugin/plugin.json: plugin:Q:inline',
+            'claude.ai home/.claude.json: claude.ai Mail',
+          ],
+          2,
+          {
+            CLAUDE_PLUGIN_ROOT: path.join(root, 'cache/p'),
+            CLAUDE_PLUGIN_DATA: path.join(root, 'home/.claude/plugins/data/p-market'),
+          },
+        ],
+      );
+    });
+
+    it('takes a plugin of a directory from there, and the nearer setting', async () => {
+      await putAll(market('directory'));
+      await put('work/.claude/settings.local.json', { enabledPlugins: { 'q@market': false } });
+      deepStrictEqual(ofPlugins(await read()), ['plugin market/p/.mcp.json: plugin:p:inPlace']);
+    });
+
+    it('finds none where the record of them is damaged', async () => {
+      await put('home/.claude/plugins/installed_plugins.json', '{');
+      deepStrictEqual(ofPlugins(await read()), []);
+    });
+  });
+
   it('reads a file again when it has changed, and keeps what it knew of one that is damaged', async () => {
     const seen: (readonly string[])[] = [];
     const look = async (): Promise<void> => {

@@ -39,6 +39,7 @@ describe('the end of a process', () => {
 
   it('by status or signal counts without words', () => {
     const shell = 'sh: 1: claude: not found';
+    const prescribed = 'You cannot dynamically configure MCP servers when an enterprise MCP config is present';
     deepStrictEqual(
       [
         readExit({ status: 127, lastLines: [shell] }),
@@ -50,6 +51,7 @@ describe('the end of a process', () => {
         readExit({ status: 1, lastLines: ['Not logged in · Please run /login'] }),
         readExit({ status: 1, lastLines: ['', 'Pane is dead (status 1, Sun Nov 29 14:39:00 2026)', ''] }),
         readExit({ status: 1, lastLines: ['boom', endedPaneText] }),
+        readExit({ status: 1, lastLines: [prescribed] }),
         readExit({ status: 1, lastLines: [' Enter to confirm · Esc to cancel', '', 'Claude did not start.'] }),
       ],
       [
@@ -62,6 +64,7 @@ describe('the end of a process', () => {
         { reading: 'login needed', sentence: 'Not logged in · Please run /login' },
         { reading: 'other', sentence: '' },
         { reading: 'other', sentence: 'boom' },
+        { reading: 'configuration error', sentence: prescribed },
         { reading: 'other', sentence: 'Claude did not start.' },
       ],
     );

@@ -8,7 +8,6 @@ describe('launch arguments', () => {
     deepStrictEqual(launchArguments({ ...files, conversation: { mode: 'fresh' }, extraArguments: [] }), [
       '--settings=/s/settings.json',
       '--mcp-config=/s/mcp.json',
-      '--strict-mcp-config',
     ]);
   });
 
@@ -28,7 +27,6 @@ describe('launch arguments', () => {
       [
         '--settings=/s/settings.json',
         '--mcp-config=/s/mcp.json',
-        '--strict-mcp-config',
         `--resume=${sessionId}`,
         '--model=opus',
         '--permission-mode=acceptEdits',

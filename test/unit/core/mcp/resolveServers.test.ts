@@ -5,6 +5,7 @@ import {
   type ResolveOptions,
   resolveServers,
 } from '../../../../src/core/mcp/resolveServers.ts';
+import { keptFromClaude } from '../../../../src/core/mcp/keptFromClaude.ts';
 import type { EntrySource, ServerScope } from '../../../../src/core/mcp/serverEntry.ts';
 import { readEntries } from '../../../../src/protocol/mcpEntries.ts';
 
@@ -13,13 +14,15 @@ const files: Readonly<Record<ServerScope, string>> = {
   local: '/home/ada/.claude.json',
   project: '/work/.mcp.json',
   user: '/home/ada/.claude.json',
+  plugin: '/home/ada/.claude/plugins/cache/market/p/1.0.0/.mcp.json',
+  'claude.ai': '/home/ada/.claude.json',
 };
 const undecided: ClaudeDecisions = { approved: [], refused: [], off: [], ruled: false };
 const approved: ClaudeDecisions = { ...undecided, approved: 'all' };
 
 /** Sources in their order, each with the servers that it names. */
 function sources(servers: Partial<Record<ServerScope, Readonly<Record<string, unknown>>>>): readonly EntrySource[] {
-  const scopes: readonly ServerScope[] = ['bowline', 'local', 'project', 'user'];
+  const scopes: readonly ServerScope[] = ['bowline', 'local', 'project', 'user', 'plugin', 'claude.ai'];
   return scopes.map((scope) => readEntries(scope, files[scope], servers[scope] ?? {}));
 }
 
@@ -225,5 +228,83 @@ describe('which MCP servers an agent has', () => {
         ],
       },
     );
+  });
+
+  it('leaves to Claude what belongs to its plugins and to claude.ai, and takes a server once', () => {
+    const root = { CLAUDE_PLUGIN_ROOT: '/plugin' };
+    const plugin = {
+      ...readEntries('plugin', files.plugin, {
+        'plugin:p:lab': command('${CLAUDE_PLUGIN_ROOT}/lab'),
+        'plugin:p:twin': { command: '${CLAUDE_PLUGIN_ROOT}/twin', args: ['x'], env: { A: 'other' } },
+        'plugin:p:web': { type: 'http', url: 'https://lab.example', headers: { A: 'other' } },
+        'plugin:p:off': command('off'),
+        'plugin:p:bad': { type: 'http' },
+      }),
+      variables: root,
+    };
+    const [user] = sources({}).slice(3);
+    const own = readEntries('user', user?.file ?? '', {
+      twin: { command: '/plugin/twin', args: ['x'] },
+      web: { type: 'http', url: 'https://lab.example' },
+    });
+    const connector = {
+      scope: 'claude.ai',
+      file: files['claude.ai'],
+      entries: { 'claude.ai Mail': { transport: { kind: 'other', why: '' }, raw: {} } },
+      bad: [],
+    } as const;
+    const resolved = resolve(
+      {},
+      { sources: [own, plugin, connector], decisions: { ...approved, off: ['plugin:p:off'] }, around: ['web'] },
+    );
+    deepStrictEqual(
+      [lines(resolved), resolved.flatMap(({ server, entry }) => (entry === undefined ? [] : [server.name]))],
+      [
+        [
+          'twin of user: through Bowline to /plugin/twin',
+          'web of user: direct (It is switched to go around Bowline for this agent.)',
+          'plugin:p:lab of plugin: direct (It belongs to a plugin, and Claude runs it with that.)',
+          'plugin:p:twin of plugin: not given (It is the server "twin" once more, and Claude is given that one.)',
+          'plugin:p:web of plugin: not given (It is the server "web" once more, and Claude is given that one.)',
+          'plugin:p:off of plugin: not given (It is switched off in Claude, by /mcp or a setting.)',
+          `plugin:p:bad of plugin: not given (${files.plugin}: the server "plugin:p:bad" is none (url: Invalid input: expected string, received undefined).)`,
+          'claude.ai Mail of claude.ai: direct (It is a connector of claude.ai, which Claude reaches by itself while you are logged in there.)',
+        ],
+        ['twin', 'web'],
+      ],
+    );
+  });
+
+  it('keeps Claude from what is not given, and from a second copy of what is through Bowline', () => {
+    const http = (url: string): object => ({ type: 'http', url });
+    const servers = {
+      project: { lab: command('lab'), evil: command('evil'), 'bad one': { command: 5 } },
+      user: {
+        web: http('https://lab.example/${KEY}'),
+        star: http('https://lab.example/*'),
+        login: { ...http('https://login.example'), oauth: {} },
+        same: http('https://login.example'),
+        twin: { command: 'twin', args: ['${KEY}'] },
+        missing: command('${NONE}'),
+        'missing too': command('${NONE}'),
+        off: command('off'),
+        'bowline-mine': command('mine'),
+        'bowline-self': command('mine'),
+      },
+    };
+    const decisions = { ...undecided, approved: ['lab'], off: ['off'] };
+    deepStrictEqual(keptFromClaude(resolve(servers, { decisions }), ['bowline-self']), {
+      enableAllProjectMcpServers: false,
+      disabledMcpjsonServers: ['lab', 'evil', 'bad one'],
+      deniedMcpServers: [
+        { serverName: 'evil' },
+        { serverName: 'bad one' },
+        { serverName: 'missing' },
+        { serverName: 'bowline-mine' },
+        { serverCommand: ['lab'] },
+        { serverUrl: 'https://lab.example/k-1' },
+        { serverCommand: ['twin', 'k-1'] },
+      ],
+    });
   });
 });

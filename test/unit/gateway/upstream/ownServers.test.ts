@@ -10,6 +10,11 @@ import { GatewayParts } from '../../../harness/gatewayParts.ts';
 import { call } from '../../../harness/gatewayRig.ts';
 import { waitFor } from '../../../harness/waitFor.ts';
 
+const keptSchema = z.object({
+  enableAllProjectMcpServers: z.boolean(),
+  disabledMcpjsonServers: z.array(z.string()),
+  deniedMcpServers: z.array(z.unknown()),
+});
 const launched = { tmuxSession: '$1', pane: '%1', pid: 4711 };
 
 describe("an agent's own MCP servers", () => {
@@ -104,7 +109,7 @@ describe("an agent's own MCP servers", () => {
     deepStrictEqual(
       {
         shown,
-        disabled: z.object({ disabledMcpjsonServers: z.array(z.string()) }).parse(settings).disabledMcpjsonServers,
+        kept: keptSchema.parse(settings),
         enabled: enabledServers(agent()),
         listed: brief(agent()),
       },
@@ -116,7 +121,15 @@ describe("an agent's own MCP servers", () => {
           lab: { type: 'http', url: address('lab'), timeout: 7_000, headers: 'identity' },
           'my lab': { command: 'spaced', args: ['${KEY}'] },
         },
-        disabled: ['lab', 'evil'],
+        kept: {
+          enableAllProjectMcpServers: false,
+          disabledMcpjsonServers: ['lab', 'evil'],
+          deniedMcpServers: [
+            { serverName: 'evil' },
+            { serverCommand: ['k-1'] },
+            { serverUrl: 'https://local.example' },
+          ],
+        },
         enabled: ['bowline-self', 'mine', 'lab'],
         listed: [
           'around, bowline, direct',
