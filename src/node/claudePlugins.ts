@@ -111,8 +111,14 @@ export class ClaudePlugins {
       if (isOutside || !path.endsWith('.json')) return { file, servers: {} };
       const content = (await this.files.read(path)).value ?? {};
       const wrapped = z.safeParse(serverRecordSchema, content['mcpServers']);
-      return { file: path, servers: wrapped.success ? wrapped.data : content };
+      if (wrapped.success) return { file: path, servers: wrapped.data };
+      return { file: path, servers: Object.fromEntries(Object.entries(content).filter(([, one]) => isObject(one))) };
     }
     return { file, servers: z.parse(texts, value) };
   }
+}
+
+/** Beside servers that stand in a file by themselves there may be other fields, such as `$schema`. */
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
 }

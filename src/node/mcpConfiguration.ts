@@ -46,11 +46,12 @@ const settingsFileSchema = z.object({
 
 type SettingsFile = z.infer<typeof settingsFileSchema>;
 
-/** Settings that the machine's owner makes for all. */
-const managedSettings =
-  process.platform === 'darwin'
-    ? '/Library/Application Support/ClaudeCode/managed-settings.json'
-    : '/etc/claude-code/managed-settings.json';
+/** Where the machine's owner prescribes for all. */
+const managed = process.platform === 'darwin' ? '/Library/Application Support/ClaudeCode' : '/etc/claude-code';
+const managedSettings = join(managed, 'managed-settings.json');
+
+/** Where it is there, Claude refuses `--mcp-config`, whatever stands in it (measured, claude 2.1.160 and 2.1.332). */
+export const managedServers = join(managed, 'managed-mcp.json');
 
 /**
  * Reads what Claude would read for a process in a directory, without changing anything. Files are read again only when
@@ -76,7 +77,7 @@ export class McpConfigurationFiles {
     const homeFile = home === undefined ? undefined : join(home, 'settings.json');
     const projectFiles = upwards(directory).map((folder) => join(folder, '.mcp.json'));
     const read = async (path: string): Promise<SettingsFile | undefined> => (await this.settingsFiles.read(path)).value;
-    const [claude, managed, local, shared, user, projectSources] = await Promise.all([
+    const [claude, prescribed, local, shared, user, projectSources] = await Promise.all([
       userFile === undefined ? undefined : this.claudeFiles.read(userFile),
       read(managedSettings),
       Promise.all(localFiles.map(read)),
@@ -85,7 +86,7 @@ export class McpConfigurationFiles {
       Promise.all(projectFiles.map((file) => this.projectSource(file))),
     ]);
     const project = claude?.value?.projects[repository?.main ?? directory];
-    const weakestFirst = [user, ...shared, ...local, managed].filter((one) => one !== undefined);
+    const weakestFirst = [user, ...shared, ...local, prescribed].filter((one) => one !== undefined);
     const plugins =
       home === undefined
         ? []
@@ -103,7 +104,7 @@ export class McpConfigurationFiles {
         connectors(userFile ?? '', claude?.value?.claudeAiMcpEverConnected ?? []),
       ],
       decisions: decisionsOf({
-        persons: [managed, ...local, user].filter((one) => one !== undefined),
+        persons: [prescribed, ...local, user].filter((one) => one !== undefined),
         repositorys: shared.filter((one) => one !== undefined),
         project,
       }),

@@ -1,5 +1,6 @@
 import type { Connection } from '../fleet/select.ts';
 import type { OwnServer } from '../mcp/ownServer.ts';
+import { isClaudesOwn } from '../mcp/serverEntry.ts';
 import type { FoundProgram } from './claudeChecks.ts';
 import type { DoctorFix, DoctorLine } from './line.ts';
 
@@ -24,13 +25,22 @@ export function tmuxLine(program: FoundProgram, install: string | undefined): Do
 
 /** The MCP servers that the person's files name for one directory. */
 export interface ServerFacts {
-  readonly servers: readonly Pick<OwnServer, 'name' | 'way' | 'reason' | 'approval'>[];
+  readonly servers: readonly Pick<OwnServer, 'name' | 'scope' | 'way' | 'reason' | 'approval'>[];
   /** Parts of the files that cannot be used. */
   readonly bad: readonly { readonly file: string; readonly reason: string }[];
 }
 
-export function mcpLine(places: readonly ServerFacts[]): DoctorLine {
+/** `prescribing`: the file in which the machine's owner says which servers there are; undefined: there is none. */
+export function mcpLine(places: readonly ServerFacts[], prescribing?: string): DoctorLine {
   const subject = 'MCP configuration';
+  if (prescribing !== undefined) {
+    return {
+      subject,
+      verdict: 'problem',
+      text: `${prescribing} prescribes the MCP servers of this machine, and Claude then takes none from Bowline: no agent can start.`,
+      fixes: [{ kind: 'open file', path: prescribing }],
+    };
+  }
   const bad = places.flatMap((place) => place.bad);
   if (bad.length > 0) {
     const files = [...new Set(bad.map(({ file }) => file))].filter((file) => file.startsWith('/'));
@@ -42,7 +52,9 @@ export function mcpLine(places: readonly ServerFacts[]): DoctorLine {
     };
   }
   const servers = places.flatMap((place) => place.servers);
-  const left = servers.filter(({ way, approval }) => way === 'not given' && approval?.state !== 'disabled');
+  const left = servers.filter(
+    ({ scope, way, approval }) => way === 'not given' && approval?.state !== 'disabled' && !isClaudesOwn(scope),
+  );
   if (left.length > 0) {
     const text = left.map(({ name, reason = '' }) => `"${name}" is not given to agents. ${reason}`).join(' ');
     return { subject, verdict: 'note', text, fixes: [{ kind: 'MCP servers' }] };

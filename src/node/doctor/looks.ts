@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { access } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { BowlineError } from '../../base/errors.ts';
 import { silentLog } from '../../base/log.ts';
@@ -24,7 +25,7 @@ import { claudeDirectory } from '../claudeDirectory.ts';
 import { readEndpointFile } from '../endpointFile.ts';
 import { agentEnvironment, type Environment } from '../environment.ts';
 import { findClaude } from '../hands/findClaude.ts';
-import { McpConfigurationFiles } from '../mcpConfiguration.ts';
+import { managedServers, McpConfigurationFiles } from '../mcpConfiguration.ts';
 import type { StatePaths } from '../statePaths.ts';
 import { TmuxServer } from '../tmux/tmuxServer.ts';
 import { loginFacts, trustedDirectories } from './claudeAnswers.ts';
@@ -117,7 +118,11 @@ export async function lookAtServers(patient: Patient): Promise<DoctorLine> {
     const bad = sources.flatMap(({ file, bad: parts }) => parts.map(({ reason }) => ({ file, reason })));
     return { servers: resolved.map(({ server }) => server), bad };
   };
-  return mcpLine(await Promise.all(directories.map(read)));
+  const isPrescribed = await access(managedServers).then(
+    () => true,
+    () => false,
+  );
+  return mcpLine(await Promise.all(directories.map(read)), isPrescribed ? managedServers : undefined);
 }
 
 export async function lookAtGateway({ paths, gateway }: Patient): Promise<DoctorLine> {

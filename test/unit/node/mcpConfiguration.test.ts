@@ -174,7 +174,7 @@ describe('McpConfigurationFiles', () => {
           name: 'p',
           mcpServers: ['./more.json', './.mcp.json', '../../home/.claude.json', 5],
         },
-        'cache/p/.mcp.json': { flat: server('flat') },
+        'cache/p/.mcp.json': { $schema: 'x', flat: server('flat') },
         'cache/p/more.json': { mcpServers: { more: server('more'), none: 5 } },
         'cache/q/.claude-plugin/plugin.json': { name: 'Q', mcpServers: { inline: server('inline') } },
         'home/.claude.json': { mcpServers: {}, claudeAiMcpEverConnected: ['claude.ai Mail'] },

@@ -120,11 +120,17 @@ describe("the Doctor's verdict", () => {
 
   it('on MCP servers tells a file that cannot be read before what is not given', () => {
     const servers = [
-      { name: 'docs', way: 'through Bowline' },
-      { name: 'mail', way: 'direct', reason: 'It wants a login.' },
+      { name: 'docs', scope: 'user', way: 'through Bowline' },
+      { name: 'mail', scope: 'user', way: 'direct', reason: 'It wants a login.' },
+      { name: 'plugin:p:docs', scope: 'plugin', way: 'not given', reason: 'It is the server "docs" once more.' },
     ] as const;
-    const left = { name: 'new', way: 'not given', reason: 'It is not approved.' } as const;
-    const off = { name: 'off', way: 'not given', approval: { state: 'disabled', digest: 'x' } } as const;
+    const left = { name: 'new', scope: 'project', way: 'not given', reason: 'It is not approved.' } as const;
+    const off = {
+      name: 'off',
+      scope: 'project',
+      way: 'not given',
+      approval: { state: 'disabled', digest: 'x' },
+    } as const;
     const bad = [{ file: '/work/.mcp.json', reason: 'it cannot be read (no JSON)' }];
     deepStrictEqual(
       [
@@ -132,12 +138,18 @@ describe("the Doctor's verdict", () => {
         short(mcpLine([{ servers: [...servers, off], bad: [] }]), /.*/),
         short(mcpLine([{ servers: [...servers, left], bad: [] }]), /.*/),
         short(mcpLine([{ servers: [left], bad }]), /.*/),
+        short(mcpLine([{ servers: [left], bad }], '/etc/managed-mcp.json'), /.*/),
       ],
       [
         ['good', 'and no others'],
         ['good', 'Through Bowline: docs. Not through Bowline, so not checked by it: mail.'],
         ['note', '"new" is not given to agents. It is not approved.', 'MCP Servers'],
         ['problem', '/work/.mcp.json: it cannot be read (no JSON).', 'Open .mcp.json'],
+        [
+          'problem',
+          '/etc/managed-mcp.json prescribes the MCP servers of this machine, and Claude then takes none from Bowline: no agent can start.',
+          'Open managed-mcp.json',
+        ],
       ],
     );
   });
