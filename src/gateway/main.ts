@@ -234,6 +234,8 @@ async function main(): Promise<void> {
   store.add(followAgents({ fleet, keys, paths, mcp, log }));
   const hostClock = new HostClock(pulseEveryMs, () => {
     log.info('the host slept, or its clock was set');
+    // Not only by the event, which is told later where listeners are being told, and not at all where it changes nothing.
+    pool.invalidate();
     fleet.report({ at: clock(), kind: 'host resumed' });
   });
 

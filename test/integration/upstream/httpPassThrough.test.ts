@@ -321,4 +321,33 @@ describe('what passes to an upstream over HTTP and back', () => {
     assert.deepStrictEqual([after, upstream.seen.filter(({ remotePort }) => before.has(remotePort))], ['after', []]);
     stream.cut();
   });
+
+  it('does not use one for a handshake, a stream or the end of a session either', async () => {
+    await begin();
+    const client = await rig.client();
+    const sleep = (): Set<number | undefined> => {
+      const before = new Set(upstream.seen.map(({ remotePort }) => remotePort));
+      rig.upstreams.beforeUse = () => {
+        rig.upstreams.beforeUse = () => undefined;
+        rig.upstreams.pool.invalidate();
+      };
+      upstream.seen.length = 0;
+      return before;
+    };
+    const ways: Record<string, () => Promise<unknown>> = {
+      POST: () => rig.client('bo'),
+      GET: () => client.stream(),
+      DELETE: () => client.delete(),
+    };
+    const reused: Record<string, number> = {};
+    for (const [verb, way] of Object.entries(ways)) {
+      // Several at once leave several connections behind.
+      await Promise.all(Array.from({ length: 3 }, () => client.call('echo', { text: 'before' })));
+      const before = sleep();
+      await way();
+      await waitFor(`the ${verb}`, () => upstream.seen.some((one) => one.verb === verb));
+      reused[verb] = upstream.seen.filter(({ remotePort }) => before.has(remotePort)).length;
+    }
+    assert.deepStrictEqual(reused, { POST: 0, GET: 0, DELETE: 0 });
+  });
 });
