@@ -152,12 +152,13 @@ export class StandingStreams implements Disposable {
 }
 
 /** A reader of a stream that is over has so long for the rest, in milliseconds; others wait until there is room. */
-const restWithin = 10_000;
+const restWithin = 3_000;
 
 /** Ends a stream, also one that nobody reads. */
 function ended(response: ServerResponse): void {
+  const isFull = response.writableNeedDrain;
   response.end();
-  if (!response.writableNeedDrain) return;
+  if (!isFull) return;
   const limit = setTimeout(() => response.destroy(), restWithin).unref();
   response.on('close', () => {
     clearTimeout(limit);

@@ -211,6 +211,23 @@ describe('clients that do what they must not', () => {
     for (const { socket } of slow) socket.destroy();
   });
 
+  it('that do not read a stream which is over keep nobody from filling the next one', async () => {
+    const client = await WireClient.initialize(host.port, 'ada');
+    const former = await client.stream();
+    former.pause();
+    const part = `: ${'x'.repeat(1_000_000)}\n\n`;
+    // More than the sockets of both ends hold.
+    for (let megabytes = 0; megabytes < 30; megabytes++) host.streams.events(client.session, part);
+    const drained = host.streams.drained(client.session);
+    const next = await client.stream();
+    await drained;
+    host.streams.events(client.session, ': for the next one\n\n');
+    await waitFor('the next stream', () => next.text().includes('for the next one'));
+    assert.ok(host.streams.has(client.session));
+    next.cut();
+    former.cut();
+  }).timeout(30_000);
+
   it('whose launch ends while it shakes hands have no session that nothing would end', async () => {
     let release: (definition: undefined) => void = () => undefined;
     let asked = false;

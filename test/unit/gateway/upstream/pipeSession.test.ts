@@ -421,4 +421,30 @@ describe('a session behind a pipe', () => {
       },
     );
   });
+
+  it('drops what would end or fill the gateway: deep nesting where it has to be spelled anew, ids of megabytes', async () => {
+    const pipe = await ready();
+    const { outcome, sink } = begin(call(1));
+    const id = pipe.lastId;
+    const deep = `${'['.repeat(300_000)}${']'.repeat(300_000)}`;
+    pipe.listener.message(`[{"jsonrpc":"2.0","method":"notifications/message","params":${deep}}]`);
+    pipe.says({ jsonrpc: '2.0', id: 's', method: 'roots/list' });
+    pipe.listener.message(
+      `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"s","reason":${deep}}}`,
+    );
+    pipe.says({ jsonrpc: '2.0', id: 'x'.repeat(1_000_000), method: 'roots/list' });
+    pipe.says({ jsonrpc: '2.0', id, result: {} });
+    assert.deepStrictEqual(
+      [await outcome, sink.told.length, told.filter((line) => line.startsWith('dropped'))],
+      [
+        { kind: 'answered' },
+        2,
+        [
+          'dropped: it is nested too deeply',
+          'dropped: it is nested too deeply',
+          'dropped: it asks under an id of more than 1000 characters',
+        ],
+      ],
+    );
+  });
 });
