@@ -127,6 +127,29 @@ export class EditorWindow {
     return rows.map((row) => row.replace(/\s+/g, ' ').trim());
   }
 
+  /** Shows the MCP servers of an agent below it in the Agents view. */
+  async expandAgent(name: string): Promise<void> {
+    const row = this.page.locator('.tree-explorer-viewlet-tree-view .monaco-list-row', { hasText: name }).first();
+    await row.locator('.monaco-tl-twistie').click();
+  }
+
+  /** Waits until the Agents view has a row with a text. */
+  async waitForAgentRow(text: RegExp, options: { readonly timeoutMs: number }): Promise<void> {
+    let last: readonly string[] = [];
+    try {
+      await waitFor(
+        `a row ${String(text)}`,
+        async () => {
+          last = await this.agentRows();
+          return last.some((row) => text.test(row));
+        },
+        { ...options, everyMs: 100 },
+      );
+    } catch (error) {
+      throw new Error(`the Agents view has no row ${String(text)} but:\n${last.join('\n')}`, { cause: error });
+    }
+  }
+
   /** What the Binding Health view shows; undefined while it is not there. */
   async healthText(): Promise<string | undefined> {
     for (const frame of this.page.frames()) {
