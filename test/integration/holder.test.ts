@@ -140,8 +140,8 @@ describe('holder', function () {
     rig.startHolder();
     const { answer } = await rig.up();
     const changed = await programsWith('refused', (text) => {
-      assert.equal(text.split('--optimize-for-size').length, 2);
-      return text.replace('--optimize-for-size', '--no-such-option');
+      assert.equal(text.split('--single-threaded-gc').length, 2);
+      return text.replace('--single-threaded-gc', '--no-such-option');
     });
     const other = new HolderRig(changed);
     try {
@@ -154,7 +154,7 @@ describe('holder', function () {
           await argumentsOf(refused.answer.pid),
           refused.answer.lastExit,
         ],
-        [['--optimize-for-size', 'gateway.js'], undefined, ['gateway.js'], '9'],
+        [['--max-semi-space-size=2', '--single-threaded-gc', 'gateway.js'], undefined, ['gateway.js'], '9'],
       );
     } finally {
       await other.dispose();

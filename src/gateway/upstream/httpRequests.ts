@@ -1,5 +1,6 @@
 import { type ClientRequest, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { urlToHttpOptions } from 'node:url';
 import type { Disposable } from '../../base/lifecycle.ts';
 import { lowerCase } from './httpFailure.ts';
 import type { HttpPool } from './httpPool.ts';
@@ -29,6 +30,8 @@ export class HttpRequests implements Disposable {
   revision: string | undefined;
   private readonly open = new Set<ClientRequest>();
   private readonly headers: Readonly<Record<string, string>>;
+  /** What Node makes of {@link url}: not for each request anew. */
+  private target: { readonly url: URL; readonly options: ReturnType<typeof urlToHttpOptions> } | undefined;
   private isOver = false;
 
   constructor(private readonly options: HttpRequestsOptions) {
@@ -46,7 +49,9 @@ export class HttpRequests implements Disposable {
     session: string | undefined = this.session,
   ): ClientRequest {
     const begin = this.url.protocol === 'https:' ? httpsRequest : httpRequest;
-    const request = begin(this.url, {
+    if (this.target?.url !== this.url) this.target = { url: this.url, options: urlToHttpOptions(this.url) };
+    const request = begin({
+      ...this.target.options,
       method,
       agent: this.options.pool.agentFor(this.url),
       headers: {
