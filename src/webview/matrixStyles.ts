@@ -148,6 +148,7 @@ export const matrixStyles = css`
   }
   .matrix.words .word {
     flex: 1;
+    font-size: 0.9em;
   }
   .matrix:is(.icons, .strip, .loose) .cell {
     justify-content: center;

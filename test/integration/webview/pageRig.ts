@@ -217,6 +217,7 @@ function prepareWindow({ state, answer }: Pick<OpenOptions, 'state' | 'answer'>)
   window.focusedLook = () => {
     const active = document.activeElement ?? document.body;
     const { outlineStyle, outlineColor } = getComputedStyle(active);
-    return `${active.getAttribute('aria-label') ?? active.textContent}, ${outlineStyle} ${outlineColor}`;
+    const name = active.getAttribute('aria-label') ?? active.textContent;
+    return `${name.replace(/\s+/g, ' ').trim()}, ${outlineStyle} ${outlineColor}`;
   };
 }
