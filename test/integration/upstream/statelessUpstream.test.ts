@@ -243,8 +243,11 @@ describe('an upstream of revision 2026-07-28 over HTTP', () => {
     await upstream.restart();
     const next = brief(await client.call('echo', { text: 'next' }));
     assert.deepStrictEqual(
-      { outcome: outcome.includes('The outcome is unknown'), ping: brief(await ping), next },
-      { outcome: true, ping: '{}', next: 'next' },
+      {
+        ...{ outcome: outcome.includes('The outcome is unknown'), ping: brief(await ping), next },
+        asked: upstream.methods.filter((method) => method === 'server/discover').length,
+      },
+      { outcome: true, ping: '{}', next: 'next', asked: 2 },
     );
   });
 

@@ -99,13 +99,17 @@ export class ClientSide {
 
 function nameOf(text: string, method: string): string | undefined {
   const member = namedBy.get(method);
-  const params = member === undefined ? undefined : memberSpan(text, 'params');
-  if (member === undefined || params === undefined) return undefined;
-  const name = memberValue(text, member, params.start);
-  return typeof name === 'string' ? name : undefined;
+  return member === undefined ? undefined : parameter(text, member);
 }
 
 /** The members of an object without its braces. */
 export function members(object: Readonly<Record<string, unknown>>): string {
   return JSON.stringify(object).slice(1, -1);
+}
+
+/** A parameter of a message that is a text. */
+export function parameter(text: string, name: string): string | undefined {
+  const params = memberSpan(text, 'params');
+  const value = params === undefined ? undefined : memberValue(text, name, params.start);
+  return typeof value === 'string' ? value : undefined;
 }
