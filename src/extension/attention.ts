@@ -22,13 +22,16 @@ interface Offer {
 
 /** What {@link Attention} asks of the window around it. */
 export interface Surroundings {
-  /** The agent whose terminal the person looks at; undefined: none. */
-  readonly inSight: () => string | undefined;
+  /** The agent whose terminal the person used last, while this window is in front; undefined: none. */
+  readonly inUse: () => string | undefined;
   readonly muted: MutedAgents;
 }
 
-/** A question that is answered within this time, by a rule or at the terminal, is no matter for a message; in milliseconds. */
-const questionPatience = 2_000;
+/**
+ * A question that is answered within this time, by a rule or at the terminal, is no matter for a message; in milliseconds.
+ * Whether the terminal that was used last is still in sight, VS Code does not tell.
+ */
+const questionPatience = { elsewhere: 2_000, atItsTerminal: 15_000 } as const;
 
 /**
  * Notifies when a person is needed: an agent asks something, became blocked or died, the gateway does not start, or it
@@ -190,18 +193,17 @@ export class Attention extends DisposableObject {
   /** Once for each question: one that goes and comes back is another one. */
   private tellQuestionLater(name: string): void {
     clearTimeout(this.questions.get(name));
-    const since = (): number | undefined => this.client.state.agents[name]?.activity.since;
-    const asked = since();
+    const patience = this.around.inUse() === name ? questionPatience.atItsTerminal : questionPatience.elsewhere;
     const timer = setTimeout(() => {
       this.questions.delete(name);
       const row = this.presenter.view.agents.find((agent) => agent.name === name);
-      if (row === undefined || !isWaiting(row) || since() !== asked || this.around.inSight() === name) return;
+      if (row === undefined || !isWaiting(row)) return;
       const what = row.activity === 'waiting for permission' ? 'your permission' : 'your answer';
       void offer('warning', `${name} waits for ${what}.`, [
         command('Attach', 'bowline.attach', { agent: name }),
         this.mute(name),
       ]);
-    }, questionPatience);
+    }, patience);
     this.questions.set(name, timer);
   }
 

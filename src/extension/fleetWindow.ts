@@ -132,7 +132,7 @@ export async function openFleetWindow(context: vscode.ExtensionContext): Promise
     }),
   );
   const muted = new MutedAgents(context.globalState);
-  const attention = store.add(new Attention(presenter, client, window, { muted, inSight: () => terminals.inSight }));
+  const attention = store.add(new Attention(presenter, client, window, { muted, inUse: () => terminals.inUse }));
   store.add(new ContextKeys(presenter, client));
   const agents = store.add(new AgentsTree(presenter, context.workspaceState));
   const statusBar = store.add(

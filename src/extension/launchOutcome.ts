@@ -55,7 +55,8 @@ export function newlyWaiting(before: readonly AgentRow[], after: readonly AgentR
   const former = new Map(before.map((row) => [row.name, row]));
   return after.filter((row) => {
     const known = former.get(row.name);
-    return known !== undefined && isWaiting(row) && !(isWaiting(known) && known.activity === row.activity);
+    // Claude's file and its hook tell of one question at different times, and may name it differently.
+    return known !== undefined && isWaiting(row) && !isWaiting(known);
   });
 }
 

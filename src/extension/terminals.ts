@@ -29,7 +29,7 @@ export class AgentTerminals extends DisposableObject {
   }
 
   /** Whose terminal has the focus, or had it last, while this window is in front; undefined: none. */
-  get inSight(): string | undefined {
+  get inUse(): string | undefined {
     const { activeTerminal, state } = vscode.window;
     return state.focused && activeTerminal !== undefined ? this.agentOf(activeTerminal) : undefined;
   }

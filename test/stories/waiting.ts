@@ -1,7 +1,7 @@
 import { deepStrictEqual, match } from 'node:assert/strict';
 import * as z from 'zod/mini';
 import { waitFor } from '../harness/waitFor.ts';
-import { type Locator, quickInput, runCommand } from '../host/workbench.ts';
+import { type Locator, type Page, quickInput, runCommand } from '../host/workbench.ts';
 import { FleetWindow, type StoryReport } from './fleetWindow.ts';
 import type { Story } from './story.ts';
 
@@ -22,6 +22,7 @@ export const waiting: Story = {
       await asked(window, report);
       await closed(window, report);
       await doctor(window, report);
+      await stopped(window, report);
     }),
 };
 
@@ -50,26 +51,39 @@ async function createAsking({ page }: FleetWindow, name: string): Promise<void> 
   await widget.waitFor({ state: 'hidden' });
 }
 
-async function severalAtOnce({ page }: FleetWindow, report: StoryReport): Promise<void> {
+function agentRow(page: Page, name: string): Locator {
   const rows = page.locator('.tree-explorer-viewlet-tree-view .monaco-list-row');
-  const row = (name: string): Locator => rows.filter({ has: page.getByText(name, { exact: true }) });
-  await row('ada').click();
-  await row('bo').click({ modifiers: ['ControlOrMeta'] });
-  await row('bo').click({ button: 'right' });
-  const item = page.locator('.context-view .monaco-menu .action-item', { hasText: /^Verify Binding$/ });
+  return rows.filter({ has: page.getByText(name, { exact: true }) });
+}
+
+/** Selects both agents and chooses from the menu of the second one. */
+async function chooseForBoth({ page }: FleetWindow, entry: RegExp): Promise<void> {
+  await agentRow(page, 'ada').click();
+  await agentRow(page, 'bo').click({ modifiers: ['ControlOrMeta'] });
+  await agentRow(page, 'bo').click({ button: 'right' });
+  const item = page.locator('.context-view .monaco-menu .action-item', { hasText: entry });
   await item.waitFor();
   await waitFor('the menu to take it', async () => {
     await item.click({ timeout: 1_000 });
     await item.waitFor({ state: 'hidden', timeout: 1_000 });
     return true;
   });
-  await page.locator('.statusbar-item', { hasText: 'All 2 agents have their tools.' }).waitFor(inSight);
+}
+
+async function severalAtOnce(window: FleetWindow, report: StoryReport): Promise<void> {
+  await chooseForBoth(window, /^Verify Binding$/);
+  const told = window.page.locator('.statusbar-item', { hasText: 'All 2 agents have their tools.' });
+  await told.waitFor(inSight);
   report.say('two selected agents were verified by one choice');
 }
 
 /** The second of two agents asks; it comes first, and every way leads to it. */
 async function asked(window: FleetWindow, report: StoryReport): Promise<void> {
   const { editor, page } = window;
+  // Of an agent whose terminal was used last it is told later.
+  await waitFor('both terminals', async () => (await page.locator('.terminal-tabs-entry').count()) === 2, patience);
+  await agentRow(page, 'ada').click();
+  await page.locator('.terminal-wrapper.active .xterm-rows', { hasText: '/work/ada' }).waitFor(inSight);
   await window.prompt('bo', 'CALL Bash {"command":"touch made.txt","description":"x"}');
   await window.waitForActivity('bo', 'waiting for permission', patience);
   await window.waitForStatus(/2 bound, 1 needs you: bo/, patience);
@@ -112,6 +126,14 @@ const livesSchema = z.object({
 
 function lives(answer: unknown): unknown {
   return livesSchema.parse(answer).agents;
+}
+
+async function stopped(window: FleetWindow, report: StoryReport): Promise<void> {
+  await chooseForBoth(window, /^Stop$/);
+  match(await window.editor.dialog(patience), /Stop 2 agents\?/);
+  await window.editor.answerDialog('Stop Them');
+  await window.waitForStatus(/^0 bound$/, patience);
+  report.say('two selected agents were stopped by one choice and one question');
 }
 
 /** Down to a line, and Enter on it, without the mouse. */

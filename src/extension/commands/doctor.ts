@@ -96,6 +96,14 @@ async function show(context: CommandContext, { lines, report }: Examination): Pr
     case 'run again':
       return 'again';
   }
+  if (picked.fixes?.length === 0) {
+    // A list shows the beginning of a line only.
+    await vscode.window.showInformationMessage(picked.label.replace(/^\$\([a-z-]+\) /, ''), {
+      modal: true,
+      ...(picked.detail !== undefined && { detail: picked.detail }),
+    });
+    return 'the same again';
+  }
   const fix = await chooseFix(picked.fixes ?? [], picked.detail ?? '');
   if (fix === undefined) return 'the same again';
   return (await mend(context, fix)) === 'mended' ? 'again' : 'over';

@@ -18,15 +18,18 @@ describe('a question of an agent', () => {
     const idle = rows(FleetStory.bound());
     const busy = FleetStory.bound().hook({ event: 'UserPromptSubmit' });
     const asking = rows(busy.hook({ event: 'Notification', waitingFor: 'permission' }));
+    // The hook names it otherwise than the file did.
+    const otherwise = asking.map((row) => ({ ...row, activity: 'waiting for input' as const }));
     const names = (found: typeof idle): readonly string[] => found.map(({ name }) => name);
     deepStrictEqual(
       [
         names(newlyWaiting(idle, asking)),
         names(newlyWaiting(asking, asking)),
+        names(newlyWaiting(asking, otherwise)),
         names(newlyWaiting([], asking)),
         names(newlyWaiting(asking, idle)),
       ],
-      [['ada'], [], [], []],
+      [['ada'], [], [], [], []],
     );
   });
 });
