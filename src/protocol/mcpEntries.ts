@@ -31,10 +31,15 @@ export function readEntries(scope: ServerScope, file: string, servers: Readonly<
   const bad: { name: string; reason: string }[] = [];
   for (const [name, value] of Object.entries(servers)) {
     const reading = readEntry(value);
-    if (typeof reading === 'string') bad.push({ name, reason: `the server "${name}" is none (${reading})` });
+    if (typeof reading === 'string')
+      bad.push({ name, reason: `"${name}" does not define a server (${inShort(reading)})` });
     else entries.push([name, reading]);
   }
   return { scope, file, entries: Object.fromEntries(entries), bad };
+}
+
+function inShort(issue: string): string {
+  return issue.replace(/: Invalid input: expected \w+, received undefined$/, ' is missing');
 }
 
 /** The entry, or what is wrong with it. */

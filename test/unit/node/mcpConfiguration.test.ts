@@ -193,7 +193,7 @@ describe('McpConfigurationFiles', () => {
         [
           [
             'plugin cache/p/.mcp.json: plugin:p:flat',
-            'plugin cache/p/more.json: plugin:p:more, plugin:p:none (the server "plugin:p:none" is none (entry: Invalid input: expected record, received number))',
+            'plugin cache/p/more.json: plugin:p:more, plugin:p:none ("plugin:p:none" does not define a server (entry: Invalid input: expected record, received number))',
             'plugin cache/q/.claude-plugin/plugin.json: plugin:Q:inline',
             'claude.ai home/.claude.json: claude.ai Mail',
           ],

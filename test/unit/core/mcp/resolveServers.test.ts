@@ -203,10 +203,10 @@ describe('which MCP servers an agent has', () => {
       `bowline-mine of bowline: not given (${own})`,
       'shadowed of user: through Bowline to user',
       'good of user: through Bowline to good',
-      'number of user: not given (/home/ada/.claude.json: the server "number" is none (command: Invalid input: expected string, received number).)',
-      'text of user: not given (/home/ada/.claude.json: the server "text" is none (entry: Invalid input: expected record, received string).)',
-      'urlless of user: not given (/home/ada/.claude.json: the server "urlless" is none (url: Invalid input: expected string, received undefined).)',
-      'args of user: not given (/home/ada/.claude.json: the server "args" is none (args.0: Invalid input: expected string, received number).)',
+      'number of user: not given (/home/ada/.claude.json: "number" does not define a server (command: Invalid input: expected string, received number).)',
+      'text of user: not given (/home/ada/.claude.json: "text" does not define a server (entry: Invalid input: expected record, received string).)',
+      'urlless of user: not given (/home/ada/.claude.json: "urlless" does not define a server (url is missing).)',
+      'args of user: not given (/home/ada/.claude.json: "args" does not define a server (args.0: Invalid input: expected string, received number).)',
     ]);
   });
 
@@ -267,7 +267,7 @@ describe('which MCP servers an agent has', () => {
           'plugin:p:twin of plugin: not given (It is the server "twin" once more, and Claude is given that one.)',
           'plugin:p:web of plugin: not given (It is the server "web" once more, and Claude is given that one.)',
           'plugin:p:off of plugin: not given (It is switched off in Claude, by /mcp or a setting.)',
-          `plugin:p:bad of plugin: not given (${files.plugin}: the server "plugin:p:bad" is none (url: Invalid input: expected string, received undefined).)`,
+          `plugin:p:bad of plugin: not given (${files.plugin}: "plugin:p:bad" does not define a server (url is missing).)`,
           'claude.ai Mail of claude.ai: direct (It is a connector of claude.ai, which Claude reaches by itself while you are logged in there.)',
         ],
         ['twin', 'web'],
