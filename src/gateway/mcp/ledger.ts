@@ -70,6 +70,20 @@ export class Ledger {
     this.fleet.report({ ...this.subject(session), kind: 'mcp proof seen' });
   }
 
+  /** An agent gets these tools under shorter names: with their own each of its turns would fail. Told once. */
+  shortened({ agent, server }: EndpointOf, tools: readonly string[]): void {
+    const shown = tools.slice(0, 3).map((tool) => tool.slice(0, 100));
+    const more = tools.length > shown.length ? ` and ${tools.length - shown.length} more` : '';
+    const sentence =
+      `${agent} gets tools of "${server}" under shorter names (${shown.join(', ')}${more}): Claude takes at most 64 ` +
+      'characters of mcp__SERVER__TOOL. With a shorter name of the server, where it is configured, they keep their own.';
+    const code = 'tool-name-shortened';
+    const { notices } = this.fleet.state;
+    if (notices.some((one) => one.code === code && one.agent === agent && one.sentence === sentence)) return;
+    const at = this.clock();
+    this.fleet.report({ at, kind: 'noticed', notice: { at, code, sentence, severity: 'warning', agent } });
+  }
+
   /**
    * The server behind the endpoint fails for this session, in these words; undefined: it works, as a request showed that
    * took `roundTripMs`, if that is given. Told where it is news, and where it works also from time to time.

@@ -25,6 +25,8 @@ export interface UpstreamRecord {
   /** Addresses of the resources that the client has subscribed to. */
   readonly subscriptions: readonly string[];
   readonly logLevel?: string;
+  /** Names of tools that are shortened for the agent, with those that the upstream knows. */
+  readonly toolNames?: Readonly<Record<string, string>>;
 }
 
 /** A session that is over and must not be taken up again. */
@@ -51,6 +53,7 @@ const sessionSchema = z.object({
       resumption: z.exactOptional(z.string()),
       subscriptions: z.array(z.string()),
       logLevel: z.exactOptional(z.string()),
+      toolNames: z.exactOptional(z.record(z.string(), z.string())),
     }),
   ),
 });

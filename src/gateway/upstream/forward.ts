@@ -9,8 +9,16 @@ import type { UpstreamDefinition, UpstreamDefinitions } from './definition.ts';
 import { withoutSecrets } from './definitionSecrets.ts';
 import type { ResponseSink } from './forwardAnswer.ts';
 import { eventOf, parsed } from './httpEvents.ts';
+import { shorteningSink, type ToolNames, withServersName } from './toolNames.ts';
 import { introduce, type Introduction, listChanges, restore } from './reinitialise.ts';
-import type { AgentMessage, EventSink, ExchangeOutcome, UpstreamOpening, UpstreamSession } from './upstreamSession.ts';
+import type {
+  AgentMessage,
+  AnswerSink,
+  EventSink,
+  ExchangeOutcome,
+  UpstreamOpening,
+  UpstreamSession,
+} from './upstreamSession.ts';
 
 /** Opens one session of an upstream, by the kind of its definition. Connects to nothing. */
 export type OpenUpstream = (opening: UpstreamOpening) => UpstreamSession;
@@ -44,6 +52,8 @@ export interface ForwardedSessionOptions {
   readonly standing: EventSink;
   /** See `UpstreamHost.failing`; `roundTripMs`: how long the request took by which it was found to work. */
   readonly failing: (reason: string | undefined, roundTripMs?: number) => void;
+  /** The agent gets tools under shorter names than the upstream gave them, which are these. */
+  readonly shortened: (tools: readonly string[]) => void;
   /** See `Upstreams.beforeUse`. */
   readonly beforeUse: () => void;
   readonly log: Log;
@@ -132,7 +142,7 @@ export class ForwardedSession implements Disposable {
     this.options.beforeUse();
     const { reading } = message;
     if (reading.kind === 'request') this.await(reading.id, sink);
-    const outcome = await this.pass(message, sink);
+    const outcome = await this.pass(this.withServersName(message), sink);
     if (reading.kind === 'request') this.forget(reading.id, sink);
     if (reading.kind === 'notification' && reading.cancels !== undefined) {
       for (const cancelled of [...(this.waiting.get(reading.cancels) ?? [])]) cancelled.giveUp();
@@ -254,7 +264,7 @@ export class ForwardedSession implements Disposable {
   private async exchange(held: Held, message: AgentMessage, sink: ResponseSink): Promise<ExchangeOutcome> {
     held.pending++;
     const began = performance.now();
-    const told = await held.session.exchange(message, sink);
+    const told = await held.session.exchange(message, this.sinkOf(message, sink));
     const outcome = told.kind === 'answered' ? told : { ...told, reason: held.clean(told.reason) };
     held.pending--;
     if (held.retired !== undefined) {
@@ -266,6 +276,28 @@ export class ForwardedSession implements Disposable {
       this.options.failing(undefined, performance.now() - began);
     }
     return outcome;
+  }
+
+  private sinkOf({ reading }: AgentMessage, sink: ResponseSink): AnswerSink {
+    if (reading.kind !== 'request' || reading.method !== 'tools/list') return sink;
+    return shorteningSink(this.options.server, sink, (names) => {
+      this.shortened(names);
+    });
+  }
+
+  /** On record before the agent calls a tool by such a name: also a later run of the gateway has to know it. */
+  private shortened(names: ToolNames): void {
+    const { toolNames = {} } = this.record;
+    if (Object.entries(names).every(([short, long]) => toolNames[short] === long)) return;
+    this.keep({ ...this.record, toolNames: { ...toolNames, ...names } });
+    this.options.shortened(Object.values(names));
+  }
+
+  private withServersName(message: AgentMessage): AgentMessage {
+    const { reading, body } = message;
+    const { toolNames } = this.record;
+    const isCall = reading.kind === 'request' && reading.method === 'tools/call';
+    return isCall && toolNames !== undefined ? { ...message, body: withServersName(body, toolNames) } : message;
   }
 
   /** The session to use: the current one, that of an earlier run, or a new one; all who ask meanwhile get the same. */
@@ -349,8 +381,9 @@ export class ForwardedSession implements Disposable {
     this.current = held;
     this.wait = this.times.firstWait;
     const { resumption } = held.session;
-    const { subscriptions, logLevel, initialize } = this.record;
+    const { subscriptions, logLevel, initialize, toolNames } = this.record;
     this.keep({
+      ...(toolNames !== undefined && { toolNames }),
       ...{ initialize, digest: definition.digest, subscriptions },
       ...(resumption !== undefined && { resumption }),
       ...(logLevel !== undefined && { logLevel }),

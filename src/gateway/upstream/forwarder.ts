@@ -27,7 +27,7 @@ export interface ForwarderOptions {
   readonly upstreams: Upstreams;
   readonly sessions: SessionStore;
   readonly streams: StandingStreams;
-  readonly ledger: Pick<Ledger, 'upstream' | 'detached' | 'isUpdateDue'>;
+  readonly ledger: Pick<Ledger, 'upstream' | 'detached' | 'isUpdateDue' | 'shortened'>;
   readonly log: Log;
 }
 
@@ -196,6 +196,9 @@ export class Forwarder extends DisposableObject {
       standing: {
         events: (part) => streams.events(id, part),
         drained: () => streams.drained(id),
+      },
+      shortened: (tools) => {
+        ledger.shortened({ ...caller, server }, tools);
       },
       failing: (reason, roundTripMs) => {
         ledger.upstream({ ...caller, server }, reason, roundTripMs);

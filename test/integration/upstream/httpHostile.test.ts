@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import * as z from 'zod/mini';
 import { drained } from '../../../src/gateway/mcp/standingStreams.ts';
 import { beginStream, type Fault, FaultyUpstream, sendMessage } from '../../harness/faultyUpstream.ts';
 import type { HandUpstreamsOptions } from '../../harness/handUpstreams.ts';
-import { brief, type RigClient, upstreamName, UpstreamRig } from '../../harness/upstreamRig.ts';
+import { answerOf, brief, type RigClient, upstreamName, UpstreamRig } from '../../harness/upstreamRig.ts';
 import { waitFor } from '../../harness/waitFor.ts';
 
 const times = { setUp: 10_000, answer: 30_000, call: 30_000 };
@@ -252,5 +253,43 @@ describe('a hostile upstream over HTTP', () => {
       ['Request cancelled', 'fine', false],
     );
     stream.cut();
+  });
+
+  it('whose tool has a name that is too long for Claude is served under a shorter one, also after a kill of the gateway', async () => {
+    const long = 'a_tool_with_a_name_that_somebody_made_of_a_whole_sentence_and_more';
+    const tools = [{ name: 'sound' }, { name: long, inputSchema: { type: 'object' } }];
+    let streamed = false;
+    await begin({
+      'tools/list': (response, id) => {
+        const list = { jsonrpc: '2.0', id, result: { tools } };
+        if (!streamed) {
+          sendMessage(response, list);
+          return;
+        }
+        beginStream(response);
+        response.end(eventOf(list, 'e1'));
+      },
+      [long]: sound,
+      sound,
+    });
+    const listSchema = z.object({ result: z.object({ tools: z.array(z.object({ name: z.string() })) }) });
+    const names = async (): Promise<readonly string[]> =>
+      listSchema.parse(answerOf(await client.request('tools/list'))).result.tools.map(({ name }) => name);
+    const plain = await names();
+    streamed = true;
+    const inStream = await names();
+    const [, short = ''] = plain;
+    const before = brief(await client.call(short));
+    await rig.host.sessions.settled();
+    await rig.restartGateway();
+    const after = [brief(await client.call(short)), brief(await client.call('sound'))];
+    const notices = rig.fleet.ofKind('noticed').map(({ notice }) => [notice.code, notice.agent]);
+    assert.deepStrictEqual(
+      { inStream, length: `mcp__notes__${short}`.length, before, after, called: upstream.seen.slice(-3), notices },
+      {
+        ...{ inStream: plain, length: 64, before: 'fine', after: ['fine', 'fine'] },
+        ...{ called: [long, long, 'sound'], notices: [['tool-name-shortened', 'ada']] },
+      },
+    );
   });
 });
