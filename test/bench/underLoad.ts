@@ -31,11 +31,12 @@ export const underLoad: Figure = {
       });
       const began = performance.now();
       for (let time = 0; time < times; time += 1) {
+        const endpoint = await rig.up();
         await delay(lifeMs);
         await world.kill({ kind: 'gateway' });
+        await rig.up({ not: endpoint });
       }
       await delay(settledMs);
-      await world.calm();
       const beganUpgrades = performance.now();
       let longest = 0;
       for (let time = 0; time < times; time += 1) {
