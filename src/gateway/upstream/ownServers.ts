@@ -10,6 +10,7 @@ import type { FleetEvent } from '../../core/fleet/events.ts';
 import type { Launch } from '../../core/fleet/life.ts';
 import { agentOf } from '../../core/fleet/state.ts';
 import { loginKey, type ResolvedServer, resolveServers } from '../../core/mcp/resolveServers.ts';
+import { isClaudesOwn } from '../../core/mcp/serverEntry.ts';
 import { agentEnvironment, type Environment } from '../../node/environment.ts';
 import type { McpConfigurationFiles } from '../../node/mcpConfiguration.ts';
 import { WatchedFiles } from '../../node/watchedFiles.ts';
@@ -172,13 +173,16 @@ export class OwnServers extends DisposableObject implements UpstreamDefinitions 
     const snapshot = agentOf(state, name);
     if (snapshot === undefined) return undefined;
     const { settings, approvedServers = [], loginServers = [] } = state;
-    const { directory, aroundBowline = [] } = snapshot.configuration;
+    const { directory, aroundBowline = [], extraArguments } = snapshot.configuration;
     const variables = { ...agentEnvironment(environment, settings, snapshot.configuration), BOWLINE_AGENT: name };
     const read = await files.read(directory, variables);
     const agent = agentOf(fleet.state, name);
     if (agent === undefined) return undefined;
+    // Claude then takes no server but those that its launch gives it.
+    const isStrict = extraArguments.includes('--strict-mcp-config');
+    const sources = read.sources.filter(({ scope }) => !isStrict || !isClaudesOwn(scope));
     const resolved = resolveServers({
-      sources: [readEntries('bowline', 'bowline.mcpServers', settings.mcpServers ?? {}), ...read.sources],
+      sources: [readEntries('bowline', 'bowline.mcpServers', settings.mcpServers ?? {}), ...sources],
       decisions: read.decisions,
       approvedHere: new Set(approvedServers.map(({ digest: approved }) => approved)),
       around: aroundBowline,

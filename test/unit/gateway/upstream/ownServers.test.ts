@@ -143,6 +143,21 @@ describe("an agent's own MCP servers", () => {
     );
   });
 
+  it("of Claude's own are told without a relaunch, unless the agent is started without them", async () => {
+    const lab = { type: 'http', url: 'https://lab.example' };
+    put('home/.claude.json', { mcpServers: { lab } });
+    await create();
+    await launch();
+    put('home/.claude.json', { mcpServers: { lab }, claudeAiMcpEverConnected: ['claude.ai Mail'] });
+    hook('Stop');
+    await waitFor('the connector', () => brief(agent()).includes('claude.ai Mail, claude.ai, direct'));
+    const waits = agent().relaunch?.changed;
+    const configuration = { ...agent().configuration, extraArguments: ['--strict-mcp-config'] };
+    parts.fleet.report({ at: Date.now(), kind: 'agent configured', name: 'ada', configuration });
+    await waitFor('no connector', () => brief(agent()).length === 1);
+    deepStrictEqual([waits, brief(agent())], [undefined, ['lab, user, through Bowline']]);
+  });
+
   it('run of a project once a person has approved exactly that definition, and no more once it is withdrawn', async () => {
     put('project/.mcp.json', { mcpServers: { lab: { command: 'lab', env: { A: '${KEY}' } } } });
     await create();
