@@ -81,7 +81,12 @@ async function severalAtOnce(window: FleetWindow, report: StoryReport): Promise<
 async function asked(window: FleetWindow, report: StoryReport): Promise<void> {
   const { editor, page } = window;
   // Of an agent whose terminal was used last it is told later.
-  await waitFor('both terminals', async () => (await page.locator('.terminal-tabs-entry').count()) === 2, patience);
+  const clients = (): Promise<string> => window.tmux('list-clients', '-F', '#{session_name} #{client_control_mode}');
+  await waitFor(
+    'both terminals',
+    async () => /^ada 0$/m.test(await clients()) && /^bo 0$/m.test(await clients()),
+    patience,
+  );
   await agentRow(page, 'ada').click();
   await page.locator('.terminal-wrapper.active .xterm-rows', { hasText: '/work/ada' }).waitFor(inSight);
   await window.prompt('bo', 'CALL Bash {"command":"touch made.txt","description":"x"}');
