@@ -9,7 +9,13 @@ interface FileReading<T> {
   readonly problem?: string;
 }
 
-/** Files of one shape, and what stood in them. */
+/** In bytes. Claude keeps more than servers in some of them. */
+const largestFile = 64 * 1024 * 1024;
+
+/**
+ * Files of one shape, and what stood in them. A repository may bring a link to a device that never ends, or to a pipe that
+ * nobody writes to, in the place of one.
+ */
 export class KeptFiles<T> {
   private readonly kept = new Map<string, { readonly signature: string; readonly reading: FileReading<T> }>();
 
@@ -35,6 +41,9 @@ export class KeptFiles<T> {
       problem: `it cannot be read (${reason})`,
     });
     try {
+      const status = await stat(path);
+      if (!status.isFile()) return problem('it is no regular file');
+      if (status.size > largestFile) return problem(`it has more than ${largestFile} bytes`);
       const reading = await readJsonFile(path, this.schema);
       if (reading.kind === 'missing') return {};
       return reading.kind === 'ok' ? { value: reading.value } : problem(reading.reason);

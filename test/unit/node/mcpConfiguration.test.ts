@@ -1,5 +1,5 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { type McpConfiguration, McpConfigurationFiles } from '../../../src/node/mcpConfiguration.ts';
@@ -236,6 +236,14 @@ describe('McpConfigurationFiles', () => {
     await rm(path.join(root, 'work/.mcp.json'));
     await mkdir(path.join(root, 'work/.mcp.json'));
     await look();
+    await rm(path.join(root, 'work/.mcp.json'), { recursive: true });
+    await symlink('/dev/zero', path.join(root, 'work/.mcp.json'));
+    await look();
+    await put('work/.mcp.json.large', '');
+    await truncate(path.join(root, 'work/.mcp.json.large'), 65 * 1024 * 1024);
+    await rm(path.join(root, 'work/.mcp.json'));
+    await rename(path.join(root, 'work/.mcp.json.large'), path.join(root, 'work/.mcp.json'));
+    await look();
     deepStrictEqual(seen, [
       [],
       ['project work/.mcp.json: a'],
@@ -243,7 +251,9 @@ describe('McpConfigurationFiles', () => {
       ['project work/.mcp.json: a, .mcp.json (it cannot be read (not JSON))'],
       [],
       [],
-      ['project work/.mcp.json: .mcp.json (it cannot be read (EISDIR: illegal operation on a directory, read))'],
+      ['project work/.mcp.json: .mcp.json (it cannot be read (it is no regular file))'],
+      ['project work/.mcp.json: .mcp.json (it cannot be read (it is no regular file))'],
+      ['project work/.mcp.json: .mcp.json (it cannot be read (it has more than 67108864 bytes))'],
     ]);
   });
 });
