@@ -36,7 +36,6 @@ export class AgentRowElement extends LitElement {
     if (row === undefined) return nothing;
     const isSelected = selected !== undefined && selected.server === undefined;
     const isActive = active !== undefined && (active.server === undefined || !this.columns.includes(active.server));
-    const life = lifeLooks(row);
     const notes = this.isDetailed ? [] : notesOf(row);
     return html`
       <div
@@ -47,9 +46,7 @@ export class AgentRowElement extends LitElement {
         title="${row.name}: ${row.life}, ${row.directory}"
       >
         <span class="name">${row.name}</span>
-        <span class="life">
-          ${life === undefined ? nothing : html`<span class="codicon codicon-${life.icon} tone-${life.tone}" aria-hidden="true"></span>`}${lifeText(row)}
-        </span>
+        ${lifeOf(row)}
       </div>
       ${this.columns.map((server) => this.cell(server, endpointAt(row, server)))}
       ${notes.length === 0 ? nothing : this.notes(row, notes)}
@@ -101,6 +98,17 @@ export class AgentRowElement extends LitElement {
       )}
     </div>`;
   }
+}
+
+/** Its icon stays with its first word, wherever the line breaks. */
+function lifeOf(row: AgentRow): TemplateResult {
+  const look = lifeLooks(row);
+  const [first = '', ...others] = lifeText(row).split(' ');
+  const icon =
+    look === undefined
+      ? nothing
+      : html`<span class="codicon codicon-${look.icon} tone-${look.tone}" aria-hidden="true"></span>`;
+  return html`<span class="life"><span class="first">${icon}${first}</span> ${others.join(' ')}</span>`;
 }
 
 /** For the pointer; details tell the same. */

@@ -115,6 +115,9 @@ export const matrixStyles = css`
   .life {
     color: var(--vscode-descriptionForeground);
   }
+  .first {
+    white-space: nowrap;
+  }
   .life .codicon[class*='codicon-'] {
     margin-right: 3px;
     vertical-align: -0.17em;
