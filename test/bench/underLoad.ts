@@ -56,11 +56,11 @@ export const underLoad: Figure = {
       const lost = ofUpgrades.filter(({ outcome }) => outcome.kind !== 'answered').length;
       return [
         {
-          ...counted('load: 5 x kill -9, 100 clients', faults.length + again, 'faults'),
+          ...counted(`load: ${times} x kill -9, ${size} clients`, faults.length + again, 'faults'),
           remark: `${told(ofKills)}, ${again} initialised again`,
         },
         {
-          ...counted('load: 5 x upgrade, 100 clients', lost, 'lost'),
+          ...counted(`load: ${times} x upgrade, ${size} clients`, lost, 'lost'),
           remark: `${told(ofUpgrades)}, slowest ${(longest / 1000).toFixed(1)} s`,
         },
       ];
