@@ -1,5 +1,5 @@
 // `npm run stories [-- --claude VERSION] [-- WORD]`: plays every story (or those whose name holds WORD) on the real
-// claude and prints one line each. With `--pictures DIR` their screenshots are kept.
+// claude, its versions at the same time, and prints one line each. With `--pictures DIR` their screenshots are kept.
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -11,24 +11,13 @@ import { guard } from './guard.ts';
 import { ladder } from './ladder.ts';
 import { restore } from './restore.ts';
 import { isRow, missingRows } from './rows.ts';
-import type { Story } from './story.ts';
 import { threeWindows } from './threeWindows.ts';
 import { withoutPty } from './withoutPty.ts';
-import { waiting } from './waiting.ts';
+import type { Story } from './story.ts';
 import { update } from './update.ts';
 import { upstreams } from './upstreams.ts';
 
-const stories: readonly Story[] = [
-  blackout,
-  ladder,
-  guard,
-  threeWindows,
-  withoutPty,
-  update,
-  restore,
-  upstreams,
-  waiting,
-];
+const stories: readonly Story[] = [blackout, ladder, guard, threeWindows, withoutPty, update, restore, upstreams];
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -39,8 +28,12 @@ async function main(): Promise<number> {
   const failures: string[] = [];
   const shown = new Map(claudeVersions.map((version): [ClaudeVersion, string[]] => [version, []]));
   for (const story of stories.filter(({ name }) => positionals.every((word) => name.includes(word)))) {
-    for (const version of story.versions.filter((one) => values.claude === undefined || one === values.claude)) {
-      const played = await play(story, version, values.pictures);
+    // Beside each other: most of a story is waiting.
+    const versions = story.versions.filter((one) => values.claude === undefined || one === values.claude);
+    const all = await Promise.all(
+      versions.map(async (version) => ({ version, played: await play(story, version, values.pictures) })),
+    );
+    for (const { version, played } of all) {
       if (played.kind === 'failed') {
         failures.push(`${story.name} ${version}: ${played.reason}`);
       } else {
