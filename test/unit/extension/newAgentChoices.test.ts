@@ -31,10 +31,7 @@ describe('the command of a launch', () => {
     const files = "'--settings=/state/agents/ada/settings.json' '--mcp-config=/state/agents/ada/mcp.json'";
     deepStrictEqual(
       [launchPreview('ada', {}, where), launchPreview('ada', { model: 'opus', permissionMode: 'plan' }, where)],
-      [
-        `'claude' ${files} '--strict-mcp-config'`,
-        `'claude' ${files} '--strict-mcp-config' '--model=opus' '--permission-mode=plan'`,
-      ],
+      [`'claude' ${files}`, `'claude' ${files} '--model=opus' '--permission-mode=plan'`],
     );
   });
 
