@@ -16,8 +16,19 @@ import { withoutPty } from './withoutPty.ts';
 import type { Story } from './story.ts';
 import { update } from './update.ts';
 import { upstreams } from './upstreams.ts';
+import { waiting } from './waiting.ts';
 
-const stories: readonly Story[] = [blackout, ladder, guard, threeWindows, withoutPty, update, restore, upstreams];
+const stories: readonly Story[] = [
+  blackout,
+  ladder,
+  guard,
+  threeWindows,
+  withoutPty,
+  update,
+  restore,
+  upstreams,
+  waiting,
+];
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
