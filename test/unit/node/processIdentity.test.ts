@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { Writable } from 'node:stream';
+import { promisify } from 'node:util';
 import { isSameProcess, isWithin, parseProcStat, processIdentity } from '../../../src/node/processIdentity.ts';
 import { waitFor } from '../../harness/waitFor.ts';
+
+const run = promisify(execFile);
 
 describe('processIdentity', () => {
   it('reads state, parent and start time behind any name', () => {
@@ -41,14 +45,21 @@ describe('processIdentity', () => {
   });
 
   it('counts a zombie as gone', async () => {
-    // The shell becomes `sleep`, which never reaps the child that the shell started.
-    const parent = spawn('sh', ['-c', 'sh -c "exit 0" & echo $!; exec sleep 60'], {
-      stdio: ['ignore', 'pipe', 'ignore'],
+    // The shell becomes `sleep`, which never reaps the child that the shell started. Only then the child may end.
+    const parent = spawn('sh', ['-c', 'sh -c "read -r line <&3" & echo $!; exec sleep 60'], {
+      stdio: ['ignore', 'pipe', 'ignore', 'pipe'],
     });
     try {
+      const [, stdout, , gate] = parent.stdio;
       let output = '';
-      parent.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+      stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
       const pid = await waitFor('the pid', () => Number(output) || undefined);
+      await waitFor('the shell to be `sleep`', async () => {
+        const { stdout: command } = await run('ps', ['-o', 'comm=', '-p', String(parent.pid)]);
+        return /sleep\s*$/.test(command);
+      });
+      assert.ok(gate instanceof Writable);
+      gate.end('go\n');
       await waitFor('the zombie', async () => !(await processIdentity(pid)));
       process.kill(pid, 0);
     } finally {
