@@ -51,6 +51,7 @@ describe('processIdentity', () => {
     });
     try {
       const [, stdout, , gate] = parent.stdio;
+      assert.ok(stdout !== null && gate instanceof Writable);
       let output = '';
       stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
       const pid = await waitFor('the pid', () => Number(output) || undefined);
@@ -58,7 +59,6 @@ describe('processIdentity', () => {
         const { stdout: command } = await run('ps', ['-o', 'comm=', '-p', String(parent.pid)]);
         return /sleep\s*$/.test(command);
       });
-      assert.ok(gate instanceof Writable);
       gate.end('go\n');
       await waitFor('the zombie', async () => !(await processIdentity(pid)));
       process.kill(pid, 0);
