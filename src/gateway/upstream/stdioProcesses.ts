@@ -62,6 +62,7 @@ interface Running {
 export class StdioProcesses {
   /** By the group's number. */
   private readonly running = new Map<number, Running>();
+  private readonly starting = new Set<Promise<unknown>>();
   private readonly patience: Patience;
 
   constructor(private readonly options: StdioProcessesOptions) {
@@ -69,7 +70,35 @@ export class StdioProcesses {
   }
 
   /** Starts a program. Its output is to be read from the same turn on. Rejects with the system's error. */
-  async start({ command, args, environment, directory }: StdioProgram): Promise<StdioProcess> {
+  async start(program: StdioProgram): Promise<StdioProcess> {
+    const started = this.begin(program);
+    this.starting.add(started);
+    try {
+      return await started;
+    } finally {
+      this.starting.delete(started);
+    }
+  }
+
+  /** Resolves when what was being started is, or is not, and all those that are being ended are gone. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.starting);
+    for (const { ending } of [...this.running.values()]) await ending;
+  }
+
+  /** For the moment in which this process ends: nothing of it is left. */
+  kill(): void {
+    for (const pid of this.running.keys()) signalGroup(pid, 'SIGKILL');
+  }
+
+  /** Ends what gateways left that are no more. A process that cannot be told for sure is let be. */
+  async endLeftOver(): Promise<void> {
+    const { directory } = this.options;
+    const names = await readdir(directory).catch(() => []);
+    await Promise.all(names.filter((name) => name.endsWith('.json')).map((name) => this.endRecorded(name)));
+  }
+
+  private async begin({ command, args, environment, directory }: StdioProgram): Promise<StdioProcess> {
     const mark = randomUUID();
     const path = join(this.options.directory, `${mark}.json`);
     await this.announce(path, mark);
@@ -93,23 +122,6 @@ export class StdioProcesses {
       this.options.log.warn('a process of an upstream server', { pid, reason: error.message });
     });
     return { child, recorded: this.record(pid, path), end };
-  }
-
-  /** Resolves when all those that are being ended are gone. */
-  async settled(): Promise<void> {
-    for (const { ending } of [...this.running.values()]) await ending;
-  }
-
-  /** For the moment in which this process ends: nothing of it is left. */
-  kill(): void {
-    for (const pid of this.running.keys()) signalGroup(pid, 'SIGKILL');
-  }
-
-  /** Ends what gateways left that are no more. A process that cannot be told for sure is let be. */
-  async endLeftOver(): Promise<void> {
-    const { directory } = this.options;
-    const names = await readdir(directory).catch(() => []);
-    await Promise.all(names.filter((name) => name.endsWith('.json')).map((name) => this.endRecorded(name)));
   }
 
   private async endRecorded(name: string): Promise<void> {

@@ -91,6 +91,19 @@ describe('a pipe to a stdio server', () => {
     );
   });
 
+  it('is settled only when what was being started runs, and has ended when it is to', async () => {
+    let running = false;
+    const started = processes.start(program('echo')).then((one) => {
+      running = true;
+      return one;
+    });
+    await processes.settled();
+    const wasRunning = running;
+    void (await started).end();
+    await processes.settled();
+    assert.deepStrictEqual({ wasRunning, left: findProcesses(directory) }, { wasRunning: true, left: [] });
+  });
+
   it('takes messages in order, however big they are, and gives them back', async () => {
     const pipe = await open(program('echo'));
     const messages = ['"first"', `"${'π€'.repeat(1_000_000)}"`, '"last"'];
