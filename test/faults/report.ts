@@ -18,14 +18,25 @@ export interface Judged {
 }
 
 /** Looks at tmux: how many there are depends on what else is going on, so that the last of them may not come again. */
-const looks: readonly string[] = ['tmux list-panes', 'tmux capture-pane', 'tmux display-message'];
+const looks: readonly string[] = ['list-panes', 'list-clients', 'capture-pane', 'display-message'];
+
+/** Whether a step asks tmux and changes nothing: `tmux <command>, <command>`. */
+function isLook(label: string): boolean {
+  return (
+    label.startsWith('tmux ') &&
+    label
+      .slice('tmux '.length)
+      .split(', ')
+      .every((command) => looks.includes(command))
+  );
+}
 
 /** Whether a point at which nobody was killed is no step of its operation: a look whose kind others were killed at. */
 export function isLookElsewhere(point: Judged, all: readonly Judged[]): boolean {
   const { operation, victim, label } = point;
   const wasKilled = (other: Judged): boolean => !other.faults.some((fault) => fault.startsWith('not killed'));
   return (
-    looks.includes(label) &&
+    isLook(label) &&
     !wasKilled(point) &&
     point.faults.length === 1 &&
     all.some((one) => {
