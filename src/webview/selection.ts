@@ -30,7 +30,7 @@ export function subjectAt(
     ...(server !== undefined && { server }),
     ...(blackout !== undefined && { blackout }),
     probes: isWatched ? probes.probes : [],
-    events: view.timeline.filter((entry) => entry.agent === agent),
+    events: view.timeline.filter((entry) => entry.agent === undefined || entry.agent === agent),
   };
 }
 

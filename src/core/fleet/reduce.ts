@@ -258,18 +258,20 @@ function epochText({ port, previousSeenAt }: Epoch): string {
     : 'the gateway was restarted; its port was closed meanwhile';
 }
 
+/** Of all endpoints one line is told: a line of each would push all else out of the timeline. */
 function doubtAll(state: FleetState, at: number): FleetState {
   const epoch = state.epoch?.id;
   if (epoch === undefined) return state;
   let next = state;
-  for (const agent of Object.values(state.agents)) {
-    for (const server of Object.keys(agent.bindings)) {
-      next = updateAgent(next, agent.name, (current) =>
-        reduceBinding(current, { at, kind: 'doubted', name: agent.name, server, cause: 'host slept' }, epoch),
-      );
+  for (const { name, bindings } of Object.values(state.agents)) {
+    for (const server of Object.keys(bindings)) {
+      const doubt = { at, kind: 'doubted', name, server, cause: 'host slept' } as const;
+      next = updateAgent(next, name, (agent) => ({ agent: reduceBinding(agent, doubt, epoch).agent }));
     }
   }
-  return next;
+  if (next === state) return state;
+  const text = 'the machine slept, or its clock was set; every binding is proven again';
+  return withTimeline(next, [{ at, kind: 'epoch', text }]);
 }
 
 /** A fault that names an agent unbinds that endpoint at once; one that names nobody is shown for the fleet. */

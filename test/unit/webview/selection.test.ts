@@ -51,6 +51,12 @@ describe('selection', () => {
       ],
     );
   });
+
+  it('has what happened to the whole fleet among its events', () => {
+    const slept = { at: noon, kind: 'epoch', text: 'the machine slept' } as const;
+    const view = fleet([one], { timeline: [slept] });
+    assert.deepStrictEqual(subjectAt({ agent: 'ada' }, view.agents, view, undefined)?.events, [slept]);
+  });
 });
 
 describe('figures of probes', () => {

@@ -110,6 +110,16 @@ describe('what a person sees', () => {
     );
   });
 
+  it('tells a sleep of the host once for the fleet in the timeline', () => {
+    const story = fleet();
+    const { length } = story.state.timeline;
+    story.tell({ kind: 'host resumed' });
+    deepStrictEqual(
+      story.state.timeline.slice(length).map(({ agent, server, text, kind }) => [agent, server, text, kind]),
+      [[undefined, undefined, 'the machine slept, or its clock was set; every binding is proven again', 'epoch']],
+    );
+  });
+
   it('says reconnecting at once and error after 2 s, and marks the endpoints', () => {
     const story = fleet();
     const away: Connection = { kind: 'away', since: story.now, reason: 'it does not answer' };
